@@ -1,0 +1,1 @@
+"""Config + task -> a ready run; the only module that names implementations."""

@@ -1,0 +1,1 @@
+"""Checks: the deterministic judgement of a lap."""

@@ -1,0 +1,1 @@
+"""The LangGraph state machine; the only room that imports langgraph."""

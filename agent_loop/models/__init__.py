@@ -1,0 +1,1 @@
+"""Model adapters; the only room that imports model clients."""
