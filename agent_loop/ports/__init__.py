@@ -1,0 +1,41 @@
+"""The seams of the system, and the frozen values that cross them.
+
+Implementations live in rooms above and never import each other; `assemble` joins them.
+"""
+
+from agent_loop.ports.check import Candidate, Check, Look, Proof, Verdict
+from agent_loop.ports.model import Cancel, Fingerprint, Message, Model, Reply, Usage
+from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply
+from agent_loop.ports.sandbox import Box, Exit, Limits, Mount, ProbeLine, Program, Sandbox, Session
+from agent_loop.ports.words import Isolation, Json, Outcome, Role
+
+__all__ = [
+    "Box",
+    "Cancel",
+    "Candidate",
+    "Check",
+    "Clock",
+    "Events",
+    "Exit",
+    "Fingerprint",
+    "Isolation",
+    "Json",
+    "Limits",
+    "Look",
+    "Message",
+    "Model",
+    "Mount",
+    "Outcome",
+    "Owner",
+    "OwnerCall",
+    "OwnerReply",
+    "ProbeLine",
+    "Program",
+    "Proof",
+    "Reply",
+    "Role",
+    "Sandbox",
+    "Session",
+    "Usage",
+    "Verdict",
+]

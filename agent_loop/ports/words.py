@@ -1,0 +1,19 @@
+"""Words that more than one seam uses."""
+
+from collections.abc import Mapping, Sequence
+from typing import Literal
+
+Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
+Role = Literal["lead", "worker", "reviewer", "escalation"]
+Outcome = Literal[
+    "passed",
+    "accepted",
+    "stopped",
+    "capped",
+    "paused",
+    "nothing_to_fix",
+    "budget",
+    "cancelled",
+    "error",
+]
+Isolation = Literal["separate", "shared", "command", "pytest", "citations", "none"]
