@@ -5,7 +5,7 @@ Implementations live in rooms above and never import each other; `assemble` join
 
 from agent_loop.ports.check import Candidate, Check, Look, Proof, Verdict
 from agent_loop.ports.model import Cancel, Fingerprint, Message, Model, Reply, Usage
-from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply
+from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply, SystemClock
 from agent_loop.ports.sandbox import Box, Exit, Limits, Mount, ProbeLine, Program, Sandbox, Session
 from agent_loop.ports.words import Isolation, Json, Outcome, Role
 
@@ -36,6 +36,7 @@ __all__ = [
     "Role",
     "Sandbox",
     "Session",
+    "SystemClock",
     "Usage",
     "Verdict",
 ]

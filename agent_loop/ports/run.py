@@ -1,7 +1,9 @@
 """The seams of a run: its owner, its clock and where it says what it does."""
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from agent_loop.ports.words import Json
@@ -46,6 +48,19 @@ class Clock(Protocol):
         ...
 
     def sleep(self, seconds: float) -> None: ...
+
+
+class SystemClock:
+    """The machine's clock; the `Clock` of every run that is not a test."""
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def now_iso(self) -> str:
+        return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(max(0.0, seconds))
 
 
 class Events(Protocol):
