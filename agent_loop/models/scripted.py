@@ -1,0 +1,152 @@
+"""Replies from a list or a YAML file: for tests, demos and runs without any model."""
+
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+from agent_loop.errors import Cancelled, ModelUnavailable
+from agent_loop.models.asking import Asking
+from agent_loop.models.provider import Attempt, Collected, FaultKind, Spent, TransientFault
+from agent_loop.ports import Cancel, Clock, Fingerprint, Message, Reply, SystemClock
+
+Fault = FaultKind | Literal["unavailable"]
+FAULTS: tuple[Fault, ...] = (*get_args(FaultKind), "unavailable")
+_SLICE_S = 0.05
+_CHARS_PER_TOKEN = 4
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Line:
+    """One scripted reply."""
+
+    text: str = ""
+    reasoning: str = ""
+    finish: Literal["stop", "length"] = "stop"
+    delay_s: float = 0.0
+    """Waited before the first word, on the run's clock; a cancel ends it."""
+    fault: Fault | None = None
+    """Instead of a reply: `unavailable` stops the run, every other kind is tried again with
+    the next line."""
+    context_cut: bool = False
+    usage: bool = True
+    """`False`: a server that gives no token counts."""
+
+
+class Script:
+    """Lines in order, handed out once each; several roles may share one."""
+
+    def __init__(self, where: str, lines: Iterable[str | Line], *, answered: int = 0) -> None:
+        """`answered` replies were given before (a resumed run) and are passed over."""
+        self._where = where
+        self._lines = [Line(text=x) if isinstance(x, str) else x for x in lines]
+        self._next = self._after(answered)
+        self._lock = threading.Lock()
+
+    def take(self) -> Line:
+        """The next line.
+
+        Raises:
+            ModelUnavailable: there is none; says how many there were.
+        """
+        with self._lock:
+            if self._next >= len(self._lines):
+                raise ModelUnavailable(
+                    f"{self._where}: the script has {len(self._lines)} replies and one more was "
+                    "asked for. Add a reply to it, or lower the number of laps."
+                )
+            self._next += 1
+            return self._lines[self._next - 1]
+
+    def _after(self, answered: int) -> int:
+        at = 0
+        while answered and at < len(self._lines):
+            answered -= self._lines[at].fault is None
+            at += 1
+        return at
+
+
+class _ScriptedProvider:
+    def __init__(self, name: str, script: Script, clock: Clock) -> None:
+        self.answered = name
+        self._script = script
+        self._clock = clock
+
+    def preflight(self) -> None:
+        """Nothing to look at: the script was read when it was made."""
+
+    def once(
+        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+    ) -> Spent:
+        line = self._script.take()
+        self._wait(line.delay_s, cancel)
+        if line.fault == "unavailable":
+            raise ModelUnavailable(f"{self.answered}: unavailable, says the script.")
+        if line.fault is not None:
+            raise TransientFault(line.fault, f"{line.fault} fault, says the script")
+        into.think(line.reasoning)
+        for piece in line.text.splitlines(keepends=True):
+            into.add(piece)
+        sent = sum(len(m.content) for m in messages)
+        got = len(line.text) + len(line.reasoning)
+        return Spent(
+            finish=line.finish,
+            input_tokens=-(-sent // _CHARS_PER_TOKEN) if line.usage else None,
+            output_tokens=-(-got // _CHARS_PER_TOKEN) if line.usage else None,
+            context_cut=line.context_cut,
+        )
+
+    def fingerprint(self) -> Fingerprint:
+        return Fingerprint(name=self.answered, answered=self.answered)
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _wait(self, seconds: float, cancel: Cancel) -> None:
+        for _ in range(round(seconds / _SLICE_S)):
+            if cancel.is_set():
+                break
+            self._clock.sleep(_SLICE_S)
+        if cancel.is_set():
+            raise Cancelled(f"{self.answered}: cancelled.")
+
+
+class ScriptedModel:
+    """A `Model` that says its lines in order and remembers what it was asked."""
+
+    def __init__(
+        self,
+        name: str = "scripted:test",
+        replies: Iterable[str | Line] | Script = (),
+        *,
+        clock: Clock | None = None,
+        retries: int = 3,
+    ) -> None:
+        clock = clock or SystemClock()
+        script = replies if isinstance(replies, Script) else Script(name, replies)
+        self._inner = Asking(_ScriptedProvider(name, script, clock), retries=retries, clock=clock)
+        self.asked: list[tuple[Message, ...]] = []
+        """Every prompt, in order."""
+
+    @property
+    def name(self) -> str:
+        return self._inner.name
+
+    def preflight(self) -> None:
+        self._inner.preflight()
+
+    def ask(
+        self,
+        messages: Sequence[Message],
+        *,
+        on_text: Callable[[str], None] | None = None,
+        cancel: Cancel | None = None,
+    ) -> Reply:
+        self.asked.append(tuple(messages))
+        return self._inner.ask(messages, on_text=on_text, cancel=cancel)
+
+    def fingerprint(self) -> Fingerprint:
+        return self._inner.fingerprint()
+
+    def close(self) -> None:
+        self._inner.close()
