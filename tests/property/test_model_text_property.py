@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from agent_loop.models.text import ReasoningFilter, bounded, clean, split_reasoning
 
-TAGS = "<think> </think> <thinking> </thinking> [THINK] [/THINK] < think>".split(" ")
+TAGS = ["<think>", "</think>", "<thinking>", "</thinking>", "[THINK]", "[/THINK]", "<", "think>"]
 OTHERS = ["```python\n", "```\n", "~~~\n", "\n", "`", '"', "a", "x = 1\n", "\ud800", "\x00", "é"]
 PIECES = st.sampled_from(TAGS + OTHERS)
 REPLIES = st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=200)
