@@ -1,0 +1,147 @@
+"""Reads the layers, lays them over each other, and says which one was wrong."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import SecretStr, ValidationError
+
+from agent_loop.config.schema import Config
+from agent_loop.errors import ConfigError
+from agent_loop.yamlfile import Document, Plain, YamlProblem
+from agent_loop.yamlfile import load as load_yaml
+from agent_loop.yamlfile import parse as parse_yaml
+from agent_loop.yamlfile.fit import describe, key_path, worst
+
+ALLOW_LOCAL = "AGENT_LOOP_ALLOW_LOCAL"
+PATCH = "AGENT_LOOP_CONFIG"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Layer:
+    where: str
+    """File name or `--set key`."""
+    document: Document
+    is_patch: bool
+    has_lines: bool = True
+
+    def place(self, path: tuple[str | int, ...]) -> str:
+        return f"{self.where}:{self.document.line(*path)}" if self.has_lines else self.where
+
+    def holds(self, path: tuple[str | int, ...]) -> bool:
+        return path in self.document.lines
+
+
+def load(
+    path: Path | None,
+    env: Mapping[str, str],
+    sets: Sequence[str] = (),
+    patches: Sequence[Path] = (),
+) -> Config:
+    """The base file, the patch AGENT_LOOP_CONFIG names, `patches`, then `sets`; later wins.
+
+    Maps are merged key by key. Only the base file may choose `sandbox: local`, and only together
+    with AGENT_LOOP_ALLOW_LOCAL=1 in `env`.
+
+    Args:
+        path: the base file; `None` starts from the built-in defaults.
+        env: the environment (a plain dict in tests).
+        sets: `key.inner=value`, the value read as YAML.
+        patches: files laid over the base, in this order.
+
+    Raises:
+        ConfigError: with the file and line, or the `--set`, that is wrong.
+    """
+    layers = [_file(path, is_patch=False)] if path else []
+    named = [Path(env[PATCH])] if env.get(PATCH) else []
+    layers += [_file(patch, is_patch=True) for patch in (*named, *patches)]
+    layers += [_set(text) for text in sets]
+    merged: dict[str, Plain] = {}
+    for layer in layers:
+        _check_patch(layer)
+        merged = _merge(merged, layer.document.data)
+    config = _validated(merged, layers)
+    keys = {
+        "openai": env.get(config.api_key_names.openai, ""),
+        "anthropic": env.get(config.api_key_names.anthropic, ""),
+    }
+    allow_local = env.get(ALLOW_LOCAL) == "1"
+    if config.sandbox == "local" and not allow_local:
+        place = _blamed(("sandbox",), layers)
+        raise ConfigError(
+            place,
+            f"'sandbox: local' runs model-written code on this machine and needs {ALLOW_LOCAL}=1 "
+            "in the environment as well",
+            "Use 'sandbox: docker', or set the variable if you accept that.",
+        )
+    secrets = {name: SecretStr(key) for name, key in keys.items() if key}
+    return config.with_secrets(secrets, allow_local=allow_local)
+
+
+def _file(path: Path, *, is_patch: bool) -> _Layer:
+    try:
+        return _Layer(where=str(path), document=load_yaml(path), is_patch=is_patch)
+    except YamlProblem as problem:
+        where = f"{path}:{problem.line}" if problem.line else str(path)
+        raise ConfigError(
+            where, f"the configuration {problem.problem}", "See config.yaml for every key."
+        ) from None
+
+
+def _set(text: str) -> _Layer:
+    key, equals, value = text.partition("=")
+    parts = key.strip().split(".")
+    if not equals or not all(parts):
+        raise ConfigError(f"--set {text}", "is not KEY=VALUE", "Example: --set rejection_cap=5")
+    try:
+        inner: Plain = parse_yaml(f"value: {value}").data["value"]
+    except YamlProblem as problem:
+        raise ConfigError(f"--set {text}", f"the value {problem.problem}") from None
+    lines: dict[tuple[str | int, ...], int] = {(): 1}
+    for depth in range(len(parts), 0, -1):
+        lines[tuple(parts[:depth])] = 1
+        inner = {parts[depth - 1]: inner}
+    if not isinstance(inner, dict):  # never: parts is not empty
+        raise ConfigError(f"--set {text}", "is not KEY=VALUE")
+    document = Document(data=inner, lines=lines)
+    return _Layer(where=f"--set {text}", document=document, is_patch=True, has_lines=False)
+
+
+def _check_patch(layer: _Layer) -> None:
+    if layer.is_patch and layer.document.data.get("sandbox", "docker") != "docker":
+        raise ConfigError(
+            layer.place(("sandbox",)),
+            "a patch can not turn the sandbox off",
+            "Only config.yaml itself may say 'sandbox: local'.",
+        )
+
+
+def _merge(under: dict[str, Plain], over: dict[str, Plain]) -> dict[str, Plain]:
+    merged = dict(under)
+    for key, value in over.items():
+        below = merged.get(key)
+        both = isinstance(below, dict) and isinstance(value, dict)
+        merged[key] = _merge(below, value) if both else value  # type: ignore[arg-type]
+    return merged
+
+
+def _validated(data: dict[str, Plain], layers: Sequence[_Layer]) -> Config:
+    try:
+        return Config.model_validate(data)
+    except ValidationError as error:
+        first = worst(error)
+        problem = describe(first, Config)
+        raise ConfigError(_blamed(key_path(first), layers), problem, _fix(problem)) from None
+
+
+def _blamed(path: tuple[str | int, ...], layers: Sequence[_Layer]) -> str:
+    """The last layer that says something at `path`, or at the nearest thing around it."""
+    for end in range(len(path), 0, -1):
+        for layer in reversed(layers):
+            if layer.holds(path[:end]):
+                return layer.place(path)
+    return layers[0].where if layers else "configuration"
+
+
+def _fix(problem: str) -> str:
+    return "" if "did you mean" in problem else "See config.yaml for every key and its meaning."

@@ -1,0 +1,286 @@
+"""What a configuration may say, with the defaults and their reasons."""
+
+import hashlib
+import json
+import re
+from pathlib import Path
+from typing import Annotated, Literal, get_args
+
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    SecretStr,
+)
+
+from agent_loop.ports import Json, Role
+from agent_loop.redact import redact
+from agent_loop.yamlfile import nearest
+
+Provider = Literal["ollama", "openai", "anthropic", "embedded", "scripted", "replay"]
+PROVIDERS: tuple[str, ...] = get_args(Provider)
+OptionsFor = Literal["default", "lead", "worker", "reviewer", "escalation"]
+ServerProvider = Literal["ollama", "openai", "anthropic"]
+
+_DIGEST = re.compile(r"([a-z0-9._/:-]+@)?sha256:[0-9a-f]{64}")
+_FROZEN = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
+_VALUES = ConfigDict(extra="forbid", frozen=True)
+
+
+def split_model(text: str) -> tuple[str, str]:
+    """`ollama:qwen3:8b` -> (`ollama`, `qwen3:8b`).
+
+    Raises:
+        ValueError: no `provider:model`, or a provider nobody knows.
+    """
+    provider, colon, model = text.partition(":")
+    if not colon or not model.strip() or model != model.strip():
+        raise ValueError(f"must be provider:model, e.g. ollama:qwen3:8b, not {text!r}")
+    if provider not in PROVIDERS:
+        raise ValueError(f"names the unknown provider '{provider}'{nearest(provider, PROVIDERS)}")
+    return provider, model
+
+
+def _checked_model(text: str) -> str:
+    split_model(text)
+    return text
+
+
+def _pinned(image: str) -> str:
+    if not _DIGEST.fullmatch(image):
+        raise ValueError(
+            f"must name an image by digest or id (sha256:<64 hex digits>), never by tag: {image!r}"
+        )
+    return image
+
+
+def _server(url: str) -> str:
+    if not re.fullmatch(r"https?://[^\s]+", url):
+        raise ValueError(f"must start with http:// or https://, not {url!r}")
+    return url
+
+
+def _without_nothing(data: object) -> object:
+    """A line set to nothing is a line deleted: so a patch can turn escalation off."""
+    return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
+
+
+def _every_role(models: dict[Role, str]) -> dict[Role, str]:
+    missing = [role for role in ("lead", "worker", "reviewer") if role not in models]
+    if missing:
+        raise ValueError(f"has no line for {' and '.join(missing)}, e.g. lead: ollama:qwen3:8b")
+    return models
+
+
+def _as_tuple(data: object) -> object:
+    return tuple(data) if isinstance(data, list) else data
+
+
+def _as_path(data: object) -> object:
+    return Path(data) if isinstance(data, str) and data else data
+
+
+ModelName = Annotated[str, AfterValidator(_checked_model)]
+Url = Annotated[str, AfterValidator(_server)]
+
+
+class ModelOptions(BaseModel):
+    """How a model is asked to answer. Each role's options lie over `default`."""
+
+    model_config = _FROZEN
+
+    reasoning: bool | Literal["low", "medium", "high"] | None = None
+    """`None`: as the model itself prefers; its reasoning is taken out of the answer anyway."""
+    num_predict: int = Field(default=1024, ge=1, le=131_072)
+    """Most tokens of one answer, reasoning included."""
+    num_ctx: int = Field(default=8192, ge=512, le=1_048_576)
+    """Context window in tokens; always sent, because a server's own default cuts silently."""
+    temperature: float = Field(default=0.2, ge=0, le=5)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    seed: int | None = Field(default=None, ge=0, le=2**31 - 1)
+    repeat_penalty: float | None = Field(default=None, gt=0, le=5)
+
+
+class ModelSettings(BaseModel):
+    """Everything one adapter needs to know. Made by `Config.model(role)`."""
+
+    model_config = _VALUES
+
+    provider: str
+    model: str
+    options: ModelOptions = ModelOptions()
+    base_url: str | None = None
+    api_key: SecretStr | None = None
+    connect_s: float = 10.0
+    read_s: float = 300.0
+    """Longest gap between two pieces of an answer; includes the loading of the weights."""
+    total_s: float = 1800.0
+    retries: int = 2
+
+    @property
+    def name(self) -> str:
+        """`provider:model`."""
+        return f"{self.provider}:{self.model}"
+
+
+class ModelTimeouts(BaseModel):
+    """Seconds one model call may take."""
+
+    model_config = _FROZEN
+
+    connect_s: float = Field(default=10.0, gt=0, le=300)
+    read_s: float = Field(default=300.0, gt=0, le=7200)
+    """Longest gap between two pieces of an answer; includes the loading of the weights."""
+    total_s: float = Field(default=1800.0, gt=0, le=86_400)
+
+
+class SandboxLimits(BaseModel):
+    """What one container may use."""
+
+    model_config = _FROZEN
+
+    memory_mib: int = Field(default=256, ge=64, le=65_536)
+    cpus: float = Field(default=1.0, gt=0, le=64)
+    pids: int = Field(default=128, ge=16, le=4096)
+    pool: int = Field(default=2, ge=0, le=16)
+    """Containers started ahead."""
+
+
+class SandboxSettings(BaseModel):
+    """Where model-written code runs. Made by `Config.sandbox_settings`."""
+
+    model_config = _VALUES
+
+    kind: Literal["docker", "local"] = "docker"
+    runtime: Literal["runc", "runsc"] = "runc"
+    image: str = ""
+    memory_mib: int = 256
+    cpus: float = 1.0
+    pids: int = 128
+    pool: int = 2
+    allow_local: bool = False
+    """From the environment only: no file can give it."""
+
+
+class CheckSettings(BaseModel):
+    """Seconds a check may take."""
+
+    model_config = _FROZEN
+
+    call_s: float = Field(default=5.0, gt=0, le=600)
+    """One call of the solution."""
+    total_s: float = Field(default=10.0, gt=0, le=3600)
+    """All asserts of a code task."""
+    project_s: float = Field(default=120.0, gt=0, le=86_400)
+    """One test run of a project."""
+
+
+class ApiKeyNames(BaseModel):
+    """Names of environment variables; a key itself never stands in a file."""
+
+    model_config = _FROZEN
+
+    openai: str = "OPENAI_API_KEY"
+    anthropic: str = "ANTHROPIC_API_KEY"
+
+
+class Config(BaseModel):
+    """The whole configuration."""
+
+    model_config = _FROZEN
+
+    models: Annotated[
+        dict[Role, ModelName], BeforeValidator(_without_nothing), AfterValidator(_every_role)
+    ] = Field(
+        default={
+            "lead": "ollama:qwen2.5-coder:7b",
+            "worker": "ollama:qwen2.5-coder:7b",
+            "reviewer": "ollama:qwen2.5-coder:7b",
+        }
+    )
+    model_options: dict[OptionsFor, ModelOptions] = Field(default_factory=dict)
+    fallback: ModelName | None = "embedded:smollm2-135m"
+    """Takes the place of every Ollama model when Ollama does not answer at the start."""
+    base_urls: dict[ServerProvider, Url] = Field(default_factory=dict)
+    api_key_names: ApiKeyNames = ApiKeyNames()
+    model_timeouts: ModelTimeouts = ModelTimeouts()
+    retries: int = Field(default=2, ge=0, le=10)
+    rejection_cap: int = Field(default=3, ge=1, le=20)
+    sandbox: Literal["docker", "local"] = "docker"
+    sandbox_runtime: Literal["runc", "runsc"] = "runc"
+    sandbox_image: Annotated[str, AfterValidator(_pinned)] = (
+        "python@sha256:57cd7c3a7a273101a6485ba99423ee568157882804b1124b4dd04266317710de"
+    )
+    sandbox_limits: SandboxLimits = SandboxLimits()
+    check: CheckSettings = CheckSettings()
+    edit_format: Literal["auto", "whole", "search_replace", "diff", "json"] = "auto"
+    worker_mode: Literal["reply", "tools"] = "reply"
+    max_context_chars: int = Field(default=24_000, ge=1000, le=10_000_000)
+    prompt_variants: Annotated[
+        tuple[Literal["real_path_example", "no_plan"], ...], BeforeValidator(_as_tuple)
+    ] = ()
+    numbers: Literal["check", "ignore"] = "check"
+    runs_dir: Annotated[Path, BeforeValidator(_as_path)] = Path("runs")
+
+    _keys: dict[str, SecretStr] = PrivateAttr(default_factory=dict)
+    _allow_local: bool = PrivateAttr(default=False)
+
+    def options(self, role: Role) -> ModelOptions:
+        """The options of a role: its own over `default`."""
+        merged: dict[str, object] = {}
+        for key in ("default", role):
+            if given := self.model_options.get(key):
+                merged |= given.model_dump(exclude_unset=True)
+        return ModelOptions.model_validate(merged)
+
+    def model(self, role: Role) -> ModelSettings:
+        """What the adapter behind `role` needs to know.
+
+        Raises:
+            KeyError: no model is configured for `escalation`.
+        """
+        return self.settings_for(self.models[role], role)
+
+    def settings_for(self, name: str, role: Role) -> ModelSettings:
+        """The same for another model in that role, e.g. the fallback."""
+        provider, model = split_model(name)
+        return ModelSettings(
+            provider=provider,
+            model=model,
+            options=self.options(role),
+            base_url=self.base_urls.get(provider),  # type: ignore[call-overload]
+            api_key=self._keys.get(provider),
+            retries=self.retries,
+            **self.model_timeouts.model_dump(),
+        )
+
+    @property
+    def sandbox_settings(self) -> SandboxSettings:
+        """What the sandbox needs to know."""
+        return SandboxSettings(
+            kind=self.sandbox,
+            runtime=self.sandbox_runtime,
+            image=self.sandbox_image,
+            allow_local=self._allow_local,
+            **self.sandbox_limits.model_dump(),
+        )
+
+    def with_secrets(self, keys: dict[str, SecretStr], *, allow_local: bool) -> "Config":
+        """The same configuration with what only the environment may give."""
+        copy = self.model_copy()
+        copy._keys = dict(keys)
+        copy._allow_local = allow_local
+        return copy
+
+    def as_record(self) -> dict[str, Json]:
+        """Plain JSON for records and the trace; no secret in it."""
+        record: dict[str, Json] = json.loads(redact(self.model_dump_json()))
+        return record
+
+    def hash(self) -> str:
+        """SHA-256 of the record, hex."""
+        text = json.dumps(self.as_record(), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()

@@ -1,0 +1,147 @@
+"""Finds task files and reads them; every complaint names the file, the line and the fix."""
+
+import hashlib
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+from agent_loop.errors import TaskFileError
+from agent_loop.tasks.model import CodeTask, ProjectTask, ResearchTask, Task
+from agent_loop.tasks.shape import CodeShape, ProjectShape, ResearchShape
+from agent_loop.yamlfile import Document, YamlProblem, fit, nearest
+from agent_loop.yamlfile import load as load_yaml
+
+KINDS = ("code", "project", "research")
+_EXAMPLE = "See tasks/fizzbuzz.yaml for an example."
+
+
+def load(path: Path) -> Task:
+    """Read one task file.
+
+    Raises:
+        TaskFileError: with the line of what is wrong.
+    """
+    try:
+        document = load_yaml(path)
+        return _task(document, path)
+    except YamlProblem as problem:
+        where = f"{path}:{problem.line}" if problem.line else str(path)
+        raise TaskFileError(where, _sentence(problem.problem), _EXAMPLE) from None
+
+
+def find(paths: Sequence[Path]) -> list[Path]:
+    """The task files meant by files and folders, in order, each once; folders not recursively.
+
+    Files named outright come back as they are, good or bad: `load` says what is wrong with them.
+
+    Raises:
+        TaskFileError: a path does not exist, or a folder holds no task file.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if path.is_dir():
+            inner = sorted(p for p in path.iterdir() if p.suffix in (".yaml", ".yml"))
+            if not inner:
+                raise TaskFileError(
+                    str(path), "the folder holds no .yaml file", "Name a task file."
+                )
+            found += inner
+        elif path.exists():
+            found.append(path)
+        else:
+            raise TaskFileError(str(path), "does not exist", _near_file(path))
+    return list(dict.fromkeys(found))
+
+
+def _near_file(path: Path) -> str:
+    folder = path.parent
+    names = [p.name for p in folder.iterdir()] if folder.is_dir() else []
+    hint = nearest(path.name, [name for name in names if name.endswith((".yaml", ".yml"))])
+    if "did you mean" in hint:
+        return f"Did you mean {folder / hint.split(chr(39))[1]}?"
+    return "Name a task file or a folder of them."
+
+
+def _task(document: Document, path: Path) -> Task:
+    source_hash = hashlib.sha256(path.read_bytes()).hexdigest()
+    kind = document.data.get("type", "code")
+    if kind == "code":
+        return _code(fit(document, CodeShape), path, source_hash)
+    if kind == "project":
+        return _project(fit(document, ProjectShape), document, path, source_hash)
+    if kind == "research":
+        return _research(fit(document, ResearchShape), document, path, source_hash)
+    hint = nearest(str(kind), KINDS)
+    raise YamlProblem(document.line("type"), f"unknown type '{kind}'{hint}")
+
+
+def _code(shape: CodeShape, path: Path, source_hash: str) -> CodeTask:
+    return CodeTask(
+        name=shape.name or _stem(path),
+        task=shape.task,
+        tests=shape.tests,
+        hidden_tests=shape.hidden_tests,
+        helpers=shape.helpers,
+        isolation=shape.isolation,
+        source=path,
+        source_hash=source_hash,
+    )
+
+
+def _project(shape: ProjectShape, document: Document, path: Path, source_hash: str) -> ProjectTask:
+    fields = shape.model_dump(exclude={"type", "name", "project", "hidden_tests", "dockerfile"})
+    return ProjectTask(
+        name=shape.name or _stem(path),
+        project=_beside(path, shape.project, document, "project", folder=True),
+        hidden_tests=_optional(path, shape.hidden_tests, document, "hidden_tests", folder=True),
+        dockerfile=_optional(path, shape.dockerfile, document, "dockerfile", folder=False),
+        source=path,
+        source_hash=source_hash,
+        **fields,
+    )
+
+
+def _research(
+    shape: ResearchShape, document: Document, path: Path, source_hash: str
+) -> ResearchTask:
+    fields = shape.model_dump(exclude={"type", "name", "papers"})
+    return ResearchTask(
+        name=shape.name or _stem(path),
+        papers=_optional(path, shape.papers, document, "papers", folder=False),
+        source=path,
+        source_hash=source_hash,
+        **fields,
+    )
+
+
+def _optional(
+    path: Path, relative: str | None, document: Document, key: str, *, folder: bool
+) -> Path | None:
+    return None if relative is None else _beside(path, relative, document, key, folder=folder)
+
+
+def _beside(path: Path, relative: str, document: Document, key: str, *, folder: bool) -> Path:
+    """A path of the task file, absolute. It may lead anywhere: the owner wrote it."""
+    line = document.line(key)
+    if "\0" in relative or not relative.strip():
+        raise YamlProblem(line, f"'{key}' is no path")
+    target = (path.parent / relative).resolve()
+    if not target.exists():
+        raise YamlProblem(line, f"'{key}' names {target}, which does not exist")
+    if folder and not target.is_dir():
+        raise YamlProblem(line, f"'{key}' must be a folder, and {target} is none")
+    if not folder and target.is_dir():
+        raise YamlProblem(line, f"'{key}' must be a file, and {target} is a folder")
+    return target
+
+
+def _stem(path: Path) -> str:
+    """A plain name from the file's own."""
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", path.stem).strip(".-")
+    return name[:60].rstrip(".-") or "task"
+
+
+def _sentence(problem: str) -> str:
+    """`is empty` -> `the file is empty`; complaints about a key stand as they are."""
+    starts = ("is ", "holds ", "does not ", "cannot ", "must be a map")
+    return f"the file {problem}" if problem.startswith(starts) else problem
