@@ -55,6 +55,8 @@ class Box:
     mounts: tuple[Mount, ...] = ()
     image: str | None = None
     """Image id (`sha256:…`); `None` is the pinned base image. Never a tag."""
+    python: tuple[str, ...] = ("python3", "-I", "-S", "-B", "-u")
+    """Interpreter and its flags; `-S` keeps an image's installed packages out of code tasks."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +68,8 @@ class Exit:
     oom_killed: bool
     stderr: str
     """Last 16,000 characters."""
+    why: str = ""
+    """Why we killed it; empty when it ended by itself."""
 
 
 class Session(Protocol):
