@@ -90,6 +90,7 @@ def start(
     cwd: Path | None = None,
     env: Mapping[str, str] | None = None,
     merge_stderr: bool = True,
+    stderr: int | None = None,
 ) -> Child:
     """Start a process and talk to it over its pipes.
 
@@ -98,12 +99,13 @@ def start(
         cwd: folder it starts in.
         env: its whole environment; `None` hands ours down.
         merge_stderr: standard error joins standard output; otherwise it is thrown away.
+        stderr: a file descriptor that takes standard error instead; stays open here.
 
     Raises:
         OSError: the program is missing or cannot be started.
     """
     error_to = subprocess.STDOUT if merge_stderr else subprocess.DEVNULL
-    return Child(_popen(argv, cwd, env, subprocess.PIPE, error_to))
+    return Child(_popen(argv, cwd, env, subprocess.PIPE, error_to if stderr is None else stderr))
 
 
 def run(

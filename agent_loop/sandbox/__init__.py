@@ -1,1 +1,6 @@
 """Containers; the only room that imports docker."""
+
+from agent_loop.sandbox.local import LocalSandbox
+from agent_loop.sandbox.make import make_sandbox
+
+__all__ = ["LocalSandbox", "make_sandbox"]
