@@ -69,6 +69,10 @@ class ModelUnavailable(FaultError):
     exit_code = 4
 
 
+class ServerDown(ModelUnavailable):
+    """Nobody answers at the model server's address."""
+
+
 class StoreFault(FaultError):
     """The database or the disk refused."""
 

@@ -12,6 +12,7 @@ from agent_loop.ports import (
     Clock,
     Fingerprint,
     Message,
+    Model,
     Reply,
     SystemClock,
     Usage,
@@ -137,3 +138,22 @@ class Asking:
             context_cut=spent.context_cut,
             notes=tuple(clean(note) for note in notes),
         )
+
+
+class _Renamed:
+    """A stand-in: keeps the configured name, says in every reply who really answered."""
+
+    def __init__(self, inner: Model, name: str) -> None:
+        self._inner = inner
+        self.name = name
+        self.preflight = inner.preflight
+        self.ask = inner.ask
+        self.close = inner.close
+
+    def fingerprint(self) -> Fingerprint:
+        return replace(self._inner.fingerprint(), name=self.name)
+
+
+def renamed(model: Model, name: str) -> Model:
+    """The same model under the name that was configured."""
+    return _Renamed(model, name)

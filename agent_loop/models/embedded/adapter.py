@@ -4,13 +4,14 @@ import hashlib
 import queue
 import random
 from collections.abc import Sequence
-from dataclasses import asdict
 from functools import lru_cache
 from pathlib import Path
 
+from agent_loop.config import ModelOptions, ModelSettings
 from agent_loop.errors import Cancelled, ModelUnavailable
 from agent_loop.models.embedded.engine import Done, Engine, Job, shared_engine
-from agent_loop.models.embedded.runtime import Sampling, installed_runtime
+from agent_loop.models.embedded.loading import installed_runtime
+from agent_loop.models.embedded.runtime import Sampling
 from agent_loop.models.embedded.weights import weights_file
 from agent_loop.models.provider import Attempt, Collected, Spent
 from agent_loop.ports import Cancel, Clock, Fingerprint, Message
@@ -23,40 +24,27 @@ class EmbeddedProvider:
     """Asks the engine of this process; several may share it."""
 
     def __init__(
-        self,
-        model: str,
-        *,
-        sampling: Sampling | None = None,
-        num_ctx: int = 8192,
-        num_predict: int = 1024,
-        total_s: float = 600.0,
-        clock: Clock,
-        engine: Engine | None = None,
+        self, settings: ModelSettings, *, clock: Clock, engine: Engine | None = None
     ) -> None:
-        """`sampling` without one draws a new seed for every call."""
-        self.answered = f"embedded:{model}"
-        self._model = model
-        self._sampling = sampling
-        self._num_ctx = num_ctx
-        self._num_predict = num_predict
-        self._total_s = total_s
+        self.answered = settings.name
+        self._settings = settings
         self._clock = clock
         self._engine = engine
 
     def preflight(self) -> None:
-        weights_file(self._model)
+        weights_file(self._settings.model)
         installed_runtime()
 
     def once(
         self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
     ) -> Spent:
-        engine = self._engine or shared_engine(weights_file(self._model))
-        sampling = self._sampling or Sampling(seed=random.SystemRandom().randrange(_SEEDS))
+        engine = self._engine or shared_engine(weights_file(self._settings.model))
+        options = self._settings.options
         job = Job(
             messages=messages,
-            sampling=sampling,
-            num_ctx=self._num_ctx,
-            num_predict=self._num_predict,
+            sampling=_sampling(options),
+            num_ctx=options.num_ctx,
+            num_predict=options.num_predict,
         )
         engine.submit(job)
         try:
@@ -72,9 +60,9 @@ class EmbeddedProvider:
                 raise Cancelled(f"{self.answered}: cancelled.")
             if began is None and job.started.is_set():
                 began = self._clock.monotonic()
-            if began is not None and self._clock.monotonic() - began > self._total_s:
+            if began is not None and self._clock.monotonic() - began > self._settings.total_s:
                 raise ModelUnavailable(
-                    f"{self.answered}: no whole answer within {self._total_s:g} s. "
+                    f"{self.answered}: no whole answer within {self._settings.total_s:g} s. "
                     "Raise the total time limit or lower num_predict."
                 )
             try:
@@ -92,7 +80,7 @@ class EmbeddedProvider:
                 engine.cancel(job)
 
     def fingerprint(self) -> Fingerprint:
-        path = weights_file(self._model)
+        path = weights_file(self._settings.model)
         engine = self._engine or shared_engine(path)
         template = engine.template
         return Fingerprint(
@@ -102,15 +90,21 @@ class EmbeddedProvider:
             quantisation=path.stem.rpartition(".")[2],
             template_hash=hashlib.sha256(template.encode()).hexdigest() if template else None,
             server_version=engine.version,
-            options={
-                "num_ctx": self._num_ctx,
-                "num_predict": self._num_predict,
-                **(asdict(self._sampling) if self._sampling else {"seed": None}),
-            },
+            options=self._settings.options.model_dump(exclude={"reasoning"}),
         )
 
     def close(self) -> None:
         """The engine is the process's, not this role's."""
+
+
+def _sampling(options: ModelOptions) -> Sampling:
+    seed = options.seed
+    return Sampling(
+        temperature=options.temperature,
+        top_p=options.top_p,
+        seed=random.SystemRandom().randrange(_SEEDS) if seed is None else seed,
+        repeat_penalty=options.repeat_penalty,
+    )
 
 
 def _spent(done: Done) -> Spent:

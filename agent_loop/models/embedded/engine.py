@@ -13,8 +13,9 @@ from typing import Literal
 
 from agent_loop.errors import ModelUnavailable
 from agent_loop.models.embedded.lanes import Lanes
+from agent_loop.models.embedded.loading import load_runtime
 from agent_loop.models.embedded.prompt import chat_ids
-from agent_loop.models.embedded.runtime import BATCH, Runtime, Sampling, load_runtime
+from agent_loop.models.embedded.runtime import BATCH, Runtime, Sampling
 from agent_loop.ports import Message
 
 LARGEST_CONTEXT = 8192
