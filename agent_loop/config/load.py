@@ -6,12 +6,11 @@ from pathlib import Path
 
 from pydantic import SecretStr, ValidationError
 
-from agent_loop.config.schema import Config
+from agent_loop.config.schema import DEFAULT_MODELS, Config
 from agent_loop.errors import ConfigError
-from agent_loop.yamlfile import Document, Plain, YamlProblem
+from agent_loop.yamlfile import Document, Plain, YamlProblem, first_problem
 from agent_loop.yamlfile import load as load_yaml
 from agent_loop.yamlfile import parse as parse_yaml
-from agent_loop.yamlfile.fit import describe, key_path, worst
 
 ALLOW_LOCAL = "AGENT_LOOP_ALLOW_LOCAL"
 PATCH = "AGENT_LOOP_CONFIG"
@@ -56,7 +55,7 @@ def load(
     named = [Path(env[PATCH])] if env.get(PATCH) else []
     layers += [_file(patch, is_patch=True) for patch in (*named, *patches)]
     layers += [_set(text) for text in sets]
-    merged: dict[str, Plain] = {}
+    merged: dict[str, Plain] = {"models": {role: name for role, name in DEFAULT_MODELS.items()}}
     for layer in layers:
         _check_patch(layer)
         merged = _merge(merged, layer.document.data)
@@ -129,9 +128,8 @@ def _validated(data: dict[str, Plain], layers: Sequence[_Layer]) -> Config:
     try:
         return Config.model_validate(data)
     except ValidationError as error:
-        first = worst(error)
-        problem = describe(first, Config)
-        raise ConfigError(_blamed(key_path(first), layers), problem, _fix(problem)) from None
+        path_to, problem = first_problem(error, Config)
+        raise ConfigError(_blamed(path_to, layers), problem, _fix(problem)) from None
 
 
 def _blamed(path: tuple[str | int, ...], layers: Sequence[_Layer]) -> str:

@@ -25,6 +25,12 @@ PROVIDERS: tuple[str, ...] = get_args(Provider)
 OptionsFor = Literal["default", "lead", "worker", "reviewer", "escalation"]
 ServerProvider = Literal["ollama", "openai", "anthropic"]
 
+DEFAULT_MODELS: dict[Role, str] = {
+    "lead": "ollama:qwen2.5-coder:7b",
+    "worker": "ollama:qwen2.5-coder:7b",
+    "reviewer": "ollama:qwen2.5-coder:7b",
+}
+
 _DIGEST = re.compile(r"([a-z0-9._/:-]+@)?sha256:[0-9a-f]{64}")
 _FROZEN = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 _VALUES = ConfigDict(extra="forbid", frozen=True)
@@ -194,13 +200,7 @@ class Config(BaseModel):
 
     models: Annotated[
         dict[Role, ModelName], BeforeValidator(_without_nothing), AfterValidator(_every_role)
-    ] = Field(
-        default={
-            "lead": "ollama:qwen2.5-coder:7b",
-            "worker": "ollama:qwen2.5-coder:7b",
-            "reviewer": "ollama:qwen2.5-coder:7b",
-        }
-    )
+    ] = Field(default=DEFAULT_MODELS)
     model_options: dict[OptionsFor, ModelOptions] = Field(default_factory=dict)
     fallback: ModelName | None = "embedded:smollm2-135m"
     """Takes the place of every Ollama model when Ollama does not answer at the start."""

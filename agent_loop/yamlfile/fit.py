@@ -8,7 +8,7 @@ from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from agent_loop.yamlfile.read import Document, KeyPath, Plain, YamlProblem
+from agent_loop.yamlfile.read import Document, KeyPath, YamlProblem
 
 M = TypeVar("M", bound=BaseModel)
 
@@ -25,6 +25,7 @@ _WANTED = {
     "model_type": "a map",
     "path_type": "a path",
 }
+_BRANCHES = frozenset({"bool_type", "string_type", "int_type", "float_type", "literal_error"})
 _KIND = {
     bool: "true or false",
     int: "a whole number",
@@ -46,18 +47,24 @@ def fit(document: Document, model: type[M]) -> M:
     try:
         return model.model_validate(document.data)
     except ValidationError as error:
-        first = worst(error)
-        path = key_path(first)
-        raise YamlProblem(document.line(*path), describe(first, model)) from None
+        path, problem = first_problem(error, model)
+        raise YamlProblem(document.line(*path), problem) from None
 
 
-def worst(error: ValidationError) -> ErrorDetails:
-    """The one error worth telling."""
+def first_problem(error: ValidationError, model: type[BaseModel]) -> tuple[KeyPath, str]:
+    """Where the one thing worth telling is wrong, and what: plain English, no full stop."""
     errors = error.errors(include_url=False)
-    return min(errors, key=lambda e: (not _is_unknown(e), e["type"] != "missing"))
+    first = min(errors, key=lambda e: (not _is_unknown(e), e["type"] != "missing"))
+    path = _key_path(first)
+    branches = [e for e in errors if _key_path(e) == path and e["type"] in _BRANCHES]
+    if len(branches) > 1:
+        wanted = dict.fromkeys(_WANTED.get(e["type"]) or e["ctx"]["expected"] for e in branches)
+        either = " or ".join(wanted)
+        return path, f"'{dotted(path)}' must be {either}, not {shown(first['input'])}"
+    return path, _described(first, path, model)
 
 
-def key_path(error: ErrorDetails) -> KeyPath:
+def _key_path(error: ErrorDetails) -> KeyPath:
     """Where in the data the error lies; branches of a union are no part of that."""
     parts = tuple(part for part in error["loc"] if part != "[key]")
     if _is_unknown(error):
@@ -65,9 +72,7 @@ def key_path(error: ErrorDetails) -> KeyPath:
     return tuple(part for part in parts if not _is_branch(part))
 
 
-def describe(error: ErrorDetails, model: type[BaseModel]) -> str:
-    """One line of plain English, without a full stop."""
-    path = key_path(error)
+def _described(error: ErrorDetails, path: KeyPath, model: type[BaseModel]) -> str:
     name = dotted(path)
     if _is_unknown(error):
         known = known_keys(model, path[:-1])
@@ -152,6 +157,3 @@ def _keys(annotation: object) -> tuple[str, ...]:
     if get_origin(annotation) in (Union, types.UnionType, Annotated):
         return next((keys for keys in map(_keys, args) if keys), ())
     return ()
-
-
-__all__ = ["Plain", "describe", "dotted", "fit", "key_path", "known_keys", "nearest", "shown"]

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Protocol
 
 import yaml
 
@@ -19,6 +20,12 @@ MAX_REPEATED_CHARS = 1 << 20
 Plain = None | bool | int | float | str | list["Plain"] | dict[str, "Plain"]
 KeyPath = tuple[str | int, ...]
 
+
+class _Mark(Protocol):
+    line: int
+
+
+_TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
 _TAG = "tag:yaml.org,2002:"
 _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 # libyaml is many times faster on large files; the pure loader serves where it was not built.
@@ -71,7 +78,9 @@ def parse(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = error.problem or error.context or "malformed"
-        raise YamlProblem(mark.line + 1 if mark else 0, f"is not valid YAML: {what}") from error
+        if "nesting depth" in what:  # libyaml's own limit, where its scanner runs ahead of ours
+            raise YamlProblem(_mark_line(mark), _TOO_DEEP) from error
+        raise YamlProblem(_mark_line(mark), f"is not valid YAML: {what}{_hint(what)}") from error
     except yaml.YAMLError as error:
         raise YamlProblem(0, f"is not valid YAML: {str(error).splitlines()[0]}") from error
     if node is None:
@@ -122,7 +131,7 @@ def _measure(text: str) -> None:
         if isinstance(event, yaml.CollectionStartEvent):
             depth += 1
             if depth > MAX_DEPTH:
-                raise YamlProblem(_line(event), f"is nested more than {MAX_DEPTH} levels deep")
+                raise YamlProblem(_line(event), _TOO_DEEP)
         elif isinstance(event, yaml.CollectionEndEvent):
             depth -= 1
 
@@ -132,7 +141,17 @@ def _events(text: str) -> Iterator[yaml.Event]:
 
 
 def _line(marked: yaml.Node | yaml.Event) -> int:
-    return marked.start_mark.line + 1 if marked.start_mark else 0
+    return _mark_line(marked.start_mark)
+
+
+def _mark_line(mark: _Mark | None) -> int:
+    return mark.line + 1 if mark else 0
+
+
+def _hint(what: str) -> str:
+    if "mapping values are not allowed" in what:
+        return " (put text that holds ': ' in quotes)"
+    return ""
 
 
 class _Reader:

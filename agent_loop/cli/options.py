@@ -1,0 +1,220 @@
+"""The options of the command line, checked against each other."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_loop import __version__
+from agent_loop.errors import UserError
+from agent_loop.paths import thread_name
+from agent_loop.ports import Role
+
+ROLES: tuple[Role, ...] = ("lead", "worker", "reviewer", "escalation")
+_EPILOG = """exit codes: 0 all passed or accepted, 1 a run ended otherwise, 2 bad input,
+3 sandbox unavailable, 4 model unavailable, 5 paused, 130 interrupted and resumable"""
+
+
+class BadOption(UserError):
+    """Options that cannot be used, or not together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for."""
+
+    tasks: tuple[Path, ...] = ()
+    thread: str | None = None
+    continued: str | None = None
+    """`--continue THREAD`."""
+    owner_reply: str | None = None
+    max_pauses: int | None = None
+    sets: tuple[str, ...] = ()
+    """`--set` and `--model`, in the order of `key=value` layers."""
+    configs: tuple[Path, ...] = ()
+    budget_tokens: int | None = None
+    time_limit_s: float | None = None
+    jobs: int = 1
+    cap: bool = False
+    verify: str | None = None
+    replay: str | None = None
+    list: bool = False
+    show: str | None = None
+    json: bool = False
+    quiet: bool = False
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of `loop.py`; `--doctor` is taken out before it, and stands here for `--help`."""
+    top = argparse.ArgumentParser(
+        prog="loop.py",
+        description="A loop of language-model roles that stops only when a deterministic check "
+        "says so. No argument: the built-in palindrome task.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    top.add_argument("tasks", nargs="*", type=Path, metavar="TASK.yaml | DIR")
+    _add_run(top.add_argument_group("the run"))
+    _add_settings(top.add_argument_group("models and settings"))
+    _add_stored(top.add_argument_group("instead of a new run"))
+    _add_output(top.add_argument_group("output"))
+    return top
+
+
+def _add_run(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--thread", metavar="ID", help="name the run")
+    group.add_argument(
+        "--owner-reply", "--resume", metavar="TEXT",
+        help="answer the owner call: stop, accept, or what the worker should do",
+    )  # fmt: skip
+    group.add_argument(
+        "--max-pauses", type=_whole(1, 1000), metavar="N", help="exit at the Nth owner call"
+    )
+    group.add_argument(
+        "--budget", type=_whole(1, 10**12), metavar="TOKENS",
+        help="stop at the first node past so many tokens",
+    )  # fmt: skip
+    group.add_argument(
+        "--time-limit", type=_seconds, metavar="S", help="stop at the first node past S seconds"
+    )
+    group.add_argument(
+        "--jobs", type=_whole(1, 64), default=1, metavar="N", help="run N tasks at a time"
+    )
+    group.add_argument(
+        "--cap",
+        action="store_true",
+        help="force the cap: the built-in task with an impossible test",
+    )
+
+
+def _add_settings(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--model", action="append", default=[], metavar="ROLE=PROVIDER:MODEL",
+        help="ROLE: lead, worker, reviewer, escalation, or all for the first three",
+    )  # fmt: skip
+    group.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="sets",
+        help="over config.yaml, e.g. model_options.worker.temperature=0.6",
+    )  # fmt: skip
+    group.add_argument(
+        "--config", action="append", default=[], type=Path, metavar="FILE", dest="configs",
+        help="a patch laid over config.yaml; repeatable, later wins",
+    )  # fmt: skip
+
+
+def _add_stored(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--continue", dest="continued", metavar="THREAD", help="pick up a killed or paused run"
+    )
+    group.add_argument("--verify", metavar="THREAD", help="judge a stored answer again, no model")
+    group.add_argument("--replay", metavar="THREAD", help="run it again from its trace, no model")
+    group.add_argument("--list", action="store_true", help="every run, newest first")
+    group.add_argument("--show", metavar="THREAD", help="everything about one run")
+    group.add_argument(
+        "--doctor", action="store_true", help="look at everything a run needs, one line each"
+    )
+
+
+def _add_output(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--json", action="store_true", help="one JSON object per run on standard output"
+    )
+    group.add_argument("--quiet", action="store_true", help="only how each run ended")
+    group.add_argument("--version", action="version", version=f"agent-loop {__version__}")
+
+
+def read(argv: Sequence[str]) -> Options:
+    """Parse and check; argparse itself exits with 2 on what it does not know.
+
+    Raises:
+        BadOption: options that do not go together.
+        ThreadError: a name that is none.
+    """
+    given = parser().parse_intermixed_args(argv)
+    options = Options(
+        tasks=tuple(given.tasks),
+        thread=given.thread,
+        continued=given.continued,
+        owner_reply=given.owner_reply,
+        max_pauses=given.max_pauses,
+        sets=(*given.sets, *_models(given.model)),
+        configs=tuple(given.configs),
+        budget_tokens=given.budget,
+        time_limit_s=given.time_limit,
+        jobs=given.jobs,
+        cap=given.cap,
+        verify=given.verify,
+        replay=given.replay,
+        list=given.list,
+        show=given.show,
+        json=given.json,
+        quiet=given.quiet,
+    )
+    _check(options)
+    return options
+
+
+def _check(options: Options) -> None:
+    for name in (options.thread, options.continued, options.verify, options.replay, options.show):
+        if name is not None:
+            thread_name(name)
+    instead = {
+        "--continue": options.continued,
+        "--verify": options.verify,
+        "--replay": options.replay,
+        "--list": options.list,
+        "--show": options.show,
+    }
+    chosen = [name for name, value in instead.items() if value]
+    if len(chosen) > 1:
+        raise BadOption(f"{' and '.join(chosen)} do not go together. Give one of them.")
+    if chosen and options.tasks:
+        raise BadOption(f"{chosen[0]} takes no task file: the run has its own. Leave it out.")
+    if chosen and options.cap:
+        raise BadOption(f"--cap starts a new run. Leave it or {chosen[0]} out.")
+    if options.cap and options.tasks:
+        raise BadOption("--cap is for the built-in task. Leave the task file out.")
+    if options.thread and (len(options.tasks) > 1 or any(t.is_dir() for t in options.tasks)):
+        raise BadOption("--thread names one run. Give one task file, or leave it out.")
+    if options.thread and options.continued:
+        raise BadOption("--thread names a new run. For an old one, --continue THREAD is enough.")
+
+
+def _models(given: Sequence[str]) -> list[str]:
+    sets: list[str] = []
+    for text in given:
+        role, equals, name = text.partition("=")
+        if not equals or not name or role not in (*ROLES, "all"):
+            raise BadOption(
+                f"--model {text}: not ROLE=PROVIDER:MODEL. ROLE is one of {', '.join(ROLES)}, all; "
+                "example: --model worker=ollama:qwen3:8b"
+            )
+        roles = ROLES[:3] if role == "all" else (role,)
+        sets += [f"models.{one}={name}" for one in roles]
+    return sets
+
+
+class _whole:
+    def __init__(self, low: int, high: int) -> None:
+        self._low, self._high = low, high
+
+    def __call__(self, text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = self._low - 1
+        if not self._low <= value <= self._high:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no whole number from {self._low} to {self._high}"
+            )
+        return value
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 10**9:  # also refuses nan
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value

@@ -1,0 +1,155 @@
+"""The person at the pause: the terminal and the mailbox, whichever answers first."""
+
+import queue
+import sys
+import threading
+from collections.abc import Callable
+from typing import TextIO
+
+from agent_loop.cli.live import Board
+from agent_loop.cli.safe import few_lines
+from agent_loop.errors import UserError
+from agent_loop.ports import Cancel, Owner, OwnerCall, OwnerReply
+
+LOOK_EVERY_S = 0.2
+QUESTION_LINES = 40
+
+
+class Typist:
+    """Reads lines in a thread of its own, so that a wait for one can end without it."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+        self._started = False
+
+    @property
+    def is_there(self) -> bool:
+        """Somebody could type: a terminal, not a pipe or a closed stream."""
+        return not self._stream.closed and self._stream.isatty()
+
+    def line(self, timeout_s: float) -> str | None:
+        """The next line, `""` at the end of input, `None` when none came in time."""
+        if not self._started:
+            self._started = True
+            threading.Thread(target=self._read, daemon=True).start()
+        try:
+            return self._lines.get(timeout=timeout_s)
+        except queue.Empty:
+            return None
+
+    def forget(self) -> None:
+        """Drop lines typed before the question stood there."""
+        while not self._lines.empty():
+            self._lines.get()
+
+    def _read(self) -> None:
+        while True:
+            try:
+                line = self._stream.readline()
+            except (OSError, ValueError):
+                line = ""
+            self._lines.put(line)
+            if not line:
+                return
+
+
+class TerminalOwner:
+    """Asks in the terminal and looks into the mailbox meanwhile."""
+
+    def __init__(
+        self,
+        board: Board,
+        typist: Typist,
+        *,
+        mailbox: Callable[[OwnerCall], OwnerReply | None],
+        understand: Callable[[str], OwnerReply],
+        stopping: Cancel,
+    ) -> None:
+        """`understand` turns a typed line into an answer, or raises UserError saying why not."""
+        self._board = board
+        self._typist = typist
+        self._mailbox = mailbox
+        self._understand = understand
+        self._stopping = stopping
+
+    def answer(self, call: OwnerCall) -> OwnerReply | None:
+        if reply := self._mailbox(call):
+            return reply
+        if not self._typist.is_there:
+            return None
+        with self._board.hidden():
+            self._typist.forget()
+            self._ask(call)
+            return self._wait(call)
+
+    def _ask(self, call: OwnerCall) -> None:
+        state = "the check PASSED" if call.tests_passed else "the check did NOT pass"
+        self._board.result(few_lines(call.question, QUESTION_LINES))
+        self._board.result(
+            f"{call.thread}: {state} after {call.rejections} rejections.\n"
+            "Type 'stop', 'accept', or what the worker should do differently:",
+            "bold yellow",
+        )
+
+    def _wait(self, call: OwnerCall) -> OwnerReply | None:
+        while not self._stopping.is_set():
+            if reply := self._mailbox(call):
+                self._board.say("answered through the mailbox", "yellow")
+                return reply
+            line = self._typist.line(LOOK_EVERY_S)
+            if line is None:
+                continue
+            if not line:
+                return None
+            try:
+                return self._understand(line)
+            except UserError as problem:
+                self._board.result(str(problem), "red")
+        return None
+
+
+class CannedOwner:
+    """Gives one answer to every pause, then hands over to whoever stands behind it."""
+
+    def __init__(self, reply: OwnerReply, *, times: int, then: Owner) -> None:
+        self._reply = reply
+        self._left = times
+        self._then = then
+
+    def answer(self, call: OwnerCall) -> OwnerReply | None:
+        if self._left > 0:
+            self._left -= 1
+            return self._reply
+        return self._then.answer(call)
+
+
+class PatientOwner:
+    """Stays silent from the Nth pause on, so that the run ends paused."""
+
+    def __init__(self, inner: Owner, max_pauses: int) -> None:
+        self._inner = inner
+        self._left = max_pauses - 1
+
+    def answer(self, call: OwnerCall) -> OwnerReply | None:
+        if self._left <= 0:
+            return None
+        self._left -= 1
+        return self._inner.answer(call)
+
+
+class OneAtATime:
+    """With several runs at once only one asks the terminal; the others wait their turn."""
+
+    def __init__(self, inner: Owner, turn: threading.Lock) -> None:
+        self._inner = inner
+        self._turn = turn
+
+    def answer(self, call: OwnerCall) -> OwnerReply | None:
+        with self._turn:
+            return self._inner.answer(call)
+
+
+def typist() -> Typist:
+    """The one reader of this process's standard input."""
+    return Typist(sys.stdin)
