@@ -1,0 +1,1 @@
+"""What a patch changed in Python sources, read without running any of it."""

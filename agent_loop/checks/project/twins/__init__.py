@@ -1,0 +1,1 @@
+"""Twins and renamed copies: altered and re-named wanted tests, as texts."""

@@ -1,0 +1,161 @@
+"""Alters an expected value so that the right answer no longer meets it.
+
+Always in plain characters and in place: an escape, a helper or a comment would be a mark that
+a reply could look for, and a line more would move every later line.
+"""
+
+import ast
+import io
+import re
+import secrets
+import tokenize
+from dataclasses import dataclass
+
+from agent_loop.checks.project.source.data import dotted
+from agent_loop.checks.project.source.sabotage import draw_word
+from agent_loop.checks.project.source.text import Edit, Spans
+
+_FLIPPED: dict[type[ast.cmpop], tuple[str, str]] = {
+    ast.Eq: (r"==", "!="),
+    ast.NotEq: (r"!=", "=="),
+    ast.Lt: (r"<", ">="),
+    ast.LtE: (r"<=", ">"),
+    ast.Gt: (r">", "<="),
+    ast.GtE: (r">=", "<"),
+    ast.In: (r"\bin\b", "not in"),
+    ast.NotIn: (r"\bnot\s+in\b", "in"),
+    ast.Is: (r"\bis\b", "is not"),
+    ast.IsNot: (r"\bis\s+not\b", "is"),
+}
+# Builtin classes that tested code hardly ever raises or warns with.
+_EXCEPTIONS = ("BufferError", "ReferenceError", "FloatingPointError", "StopAsyncIteration")
+_WARNINGS = ("BytesWarning", "ImportWarning")
+
+
+@dataclass(frozen=True, slots=True)
+class Alterer:
+    """Makes the edits over one text."""
+
+    spans: Spans
+
+    def equality(self, left: ast.expr, right: ast.expr) -> list[Edit]:
+        """Alter the expected side: the one without a call."""
+        if isinstance(left, ast.Constant) or (_has_call(right) and not _has_call(left)):
+            return self.value(left)
+        return self.value(right)
+
+    def value(self, node: ast.expr) -> list[Edit]:
+        """Something that is not equal to what stands there, whatever that is."""
+        if isinstance(node, ast.Constant):
+            return self._constant(node)
+        if isinstance(node, ast.UnaryOp) and isinstance(node.operand, ast.Constant):
+            return self._number_under_sign(node)
+        if isinstance(node, ast.List | ast.Tuple | ast.Set | ast.Dict):
+            return self._display(node)
+        if isinstance(node, ast.Call) and dotted(node.func).split(".")[-1] == "approx":
+            return self._approx(node)
+        return self.wrap(node)
+
+    def wrap(self, node: ast.expr) -> list[Edit]:
+        """A pair with the value inside is equal to nothing that is equal to the value."""
+        return self._around(node, "(", f", {draw_word(4)!r})")
+
+    def negate(self, node: ast.expr) -> list[Edit]:
+        return self._around(node, "not (", ")")
+
+    def flip(self, node: ast.Compare) -> list[Edit]:
+        """The opposite operator between the two sides."""
+        pattern, opposite = _FLIPPED[type(node.ops[0])]
+        start, end = self.spans.of(node.left)[1], self.spans.of(node.comparators[0])[0]
+        found = re.search(pattern, self.spans.data[start:end].decode())
+        if found is None:
+            return self.negate(node)
+        return [Edit(start=start + found.start(), end=start + found.end(), text=opposite)]
+
+    def other_exception(self, node: ast.expr, *, warning: bool = False) -> list[Edit]:
+        start, end = self.spans.of(node)
+        named = {dotted(one) for one in ast.walk(node)}
+        choices = [one for one in (_WARNINGS if warning else _EXCEPTIONS) if one not in named]
+        return [Edit(start=start, end=end, text=secrets.choice(choices) + self._lines(node))]
+
+    def rename_attribute(self, node: ast.Attribute, name: str) -> list[Edit]:
+        end = self.spans.of(node)[1]
+        return [Edit(start=end - len(node.attr.encode()), end=end, text=name)]
+
+    def extra_argument(self, node: ast.Call) -> list[Edit]:
+        after = self.spans.of(node.func)[1]
+        opening = self.spans.data.index(b"(", after) + 1
+        comma = ", " if node.args or node.keywords else ""
+        return [Edit(start=opening, end=opening, text=repr(draw_word(4)) + comma)]
+
+    def _around(self, node: ast.expr, before: str, after: str) -> list[Edit]:
+        start, end = self.spans.of(node)
+        return [Edit(start=start, end=start, text=before), Edit(start=end, end=end, text=after)]
+
+    def _lines(self, node: ast.expr) -> str:
+        # Only inside brackets can an expression run over lines, and there line ends are free.
+        start, end = self.spans.of(node)
+        return "\n" * self.spans.data[start:end].count(b"\n")
+
+    def _constant(self, node: ast.Constant) -> list[Edit]:
+        start, end = self.spans.of(node)
+        if isinstance(node.value, (str, bytes)):
+            at = end - _closing_quotes(self.spans.text(node))
+            return [Edit(start=at, end=at, text=draw_word(3))]
+        return [Edit(start=start, end=end, text=_other_constant(node.value))]
+
+    def _number_under_sign(self, node: ast.UnaryOp) -> list[Edit]:
+        constant = node.operand
+        if isinstance(node.op, ast.USub | ast.UAdd) and isinstance(constant, ast.Constant):
+            return self._constant(constant)
+        return self.wrap(node)
+
+    def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> list[Edit]:
+        start, _ = self.spans.of(node)
+        if self.spans.data[start : start + 1] not in (b"[", b"(", b"{"):
+            return self.wrap(node)
+        if isinstance(node, ast.Dict):
+            text = f"{draw_word(4)!r}: 0" + (", " if node.keys else "")
+        else:
+            text = _like(node.elts) + (", " if node.elts or isinstance(node, ast.Tuple) else "")
+        return [Edit(start=start + 1, end=start + 1, text=text)]
+
+    def _approx(self, node: ast.Call) -> list[Edit]:
+        if node.args and not isinstance(node.args[0], ast.Name | ast.Call | ast.Attribute):
+            inner = self.value(node.args[0])
+            # A pair inside approx() would raise by itself, whatever the code gives.
+            return inner if len(inner) == 1 else self.wrap(node)
+        return self.wrap(node)
+
+
+def _has_call(node: ast.AST) -> bool:
+    return any(isinstance(one, (ast.Call, ast.Await)) for one in ast.walk(node))
+
+
+def _like(elements: list[ast.expr]) -> str:
+    """One more element of the kind that is there."""
+    first = elements[0] if elements else None
+    if isinstance(first, ast.Constant) and isinstance(first.value, (int, float)):
+        return _other_constant(0)
+    return repr(draw_word(4))
+
+
+def _other_constant(value: object) -> str:
+    if isinstance(value, bool):
+        return repr(not value)
+    if isinstance(value, (int, float, complex)):
+        other = value * 3 + 1000 + secrets.randbelow(90_000)
+        text = repr(other)
+        return text if other == other and "inf" not in text else "0.5"
+    return repr(draw_word(4))
+
+
+def _closing_quotes(text: str) -> int:
+    """How many quote characters end the last piece of a string constant."""
+    pieces = [
+        one.string
+        for one in tokenize.generate_tokens(io.StringIO(f"({text})").readline)
+        if one.type == tokenize.STRING
+    ]
+    last = pieces[-1].lstrip("rRbBuUfF")
+    return 3 if last.startswith(('"""', "'''")) and len(last) >= 6 else 1

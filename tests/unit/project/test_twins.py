@@ -1,0 +1,282 @@
+"""Twins must fail and renamed copies must pass, with the right code: run here on our own text."""
+
+import asyncio
+import types
+import unittest
+
+import pytest
+
+from agent_loop.checks.project.twins.copies import WantedFile, fresh_path, helper_twins
+from agent_loop.checks.project.twins.doctests import examples_of, locate, renamed, twins
+from agent_loop.checks.project.twins.place import NodeId
+
+CODE = """
+import warnings
+def add(a, b): return a + b
+def pair(a): return [a, a]
+def table(a): return {'k': a}
+def fail(a): raise ValueError('bad ' + str(a))
+def warn(): warnings.warn('old', UserWarning)
+def text(): return 'line\\nnext'
+def none(): return None
+"""
+
+
+def run(text, name):
+    """Run one test function (or method) of a text; the exception it raised, if any."""
+    module = types.ModuleType("copy_under_test")
+    exec(CODE, module.__dict__)
+    exec(compile(text, "copy", "exec"), module.__dict__)
+    holder, _, method = name.rpartition(".")
+    try:
+        if holder:
+            case = getattr(module, holder)(method)
+            result = unittest.TestResult()
+            case.run(result)
+            return (result.failures + result.errors or [None])[0]
+        outcome = getattr(module, method)()
+        if asyncio.iscoroutine(outcome):
+            asyncio.run(outcome)
+    except BaseException as error:
+        return error
+    return None
+
+
+FUNCTIONS = {
+    "equal": "assert add(1, 2) == 3",
+    "equal-left": "assert 3 == add(1, 2)",
+    "negative": "assert add(-1, -2) == -3",
+    "float": "assert add(1.5, 1) == 2.5",
+    "string": "assert text() == 'line\\nnext'",
+    "triple": 'assert text() == """line\nnext"""',
+    "joined": "assert text() == ('line\\n'\n    'next')",
+    "empty-string": "assert add('', '') == ''",
+    "bytes": "assert add(b'a', b'b') == b'ab'",
+    "name": "expected = 3\n    assert add(1, 2) == expected",
+    "both-names": "got = add(1, 2)\n    expected = 3\n    assert got == expected",
+    "both-calls": "assert add(1, 2) == add(2, 1)",
+    "list": "assert pair(1) == [1, 1]",
+    "list-over-lines": "assert pair(1) == [\n        1,\n        1,  # one\n    ]",
+    "tuple": "assert (1, add(1, 1)) == (1, 2)",
+    "empty-list": "assert add([], []) == []",
+    "dict": "assert table(2) == {'k': 2}",
+    "bool": "assert (add(1, 1) == 2) == True",
+    "none": "assert none() is None",
+    "in": "assert 1 in pair(1)",
+    "not-in": "assert 2 not in pair(1)",
+    "less": "assert add(1, 1) < 3",
+    "unequal": "assert add(1, 1) != 3",
+    "truth": "assert add(1, 1)",
+    "not": "assert not none()",
+    "and": "assert add(1, 1) == 2 and add(2, 2) == 4",
+    "chain": "assert 1 < add(1, 1) < 3",
+    "message": "assert add(1, 1) == 2, 'said'",
+    "raises": "with pytest.raises(ValueError):\n        fail(1)",
+    "raises-match": "with pytest.raises(ValueError, match='bad 1'):\n        fail(1)",
+    "raises-tuple": "with pytest.raises((ValueError,\n        TypeError)):\n        fail(1)",
+    "raises-call": "pytest.raises(ValueError, fail, 1)",
+    "warns": "with pytest.warns(UserWarning):\n        warn()",
+    "approx": "assert add(0.1, 0.2) == pytest.approx(0.3)",
+    "approx-list": "assert pair(0.1) == pytest.approx([0.1, 0.1])",
+    "approx-name": "want = 0.3\n    assert add(0.1, 0.2) == pytest.approx(want)",
+    "try-else": "try:\n        fail(1)\n    except ValueError:\n        pass\n"
+    "    else:\n        pytest.fail('no')",
+    "try-assert-false": "try:\n        fail(1)\n        assert False\n"
+    "    except ValueError:\n        pass",
+    "if-fail": "if add(1, 1) != 2:\n        raise AssertionError",
+    "loop": "for i in (1, 2):\n        assert add(i, i) == 2 * i",
+    "unicode": "assert add('é', 'ü') == 'éü'",
+    "mock": "m = mock.Mock()\n    m(3)\n    m.assert_called_once_with(3)",
+}
+METHODS = {
+    "assertEqual": "self.assertEqual(add(1, 2), 3)",
+    "assertEqual-left": "self.assertEqual(3, add(1, 2))",
+    "assertTrue": "self.assertTrue(add(1, 1))",
+    "assertTrue-equal": "self.assertTrue(add(1, 1) == 2)",
+    "assertFalse": "self.assertFalse(none())",
+    "assertIn": "self.assertIn(1, pair(1))",
+    "assertIsNone": "self.assertIsNone(none())",
+    "assertRaises": "with self.assertRaises(ValueError):\n            fail(1)",
+    "assertRaises-call": "self.assertRaises(ValueError, fail, 1)",
+    "assertRaisesRegex": "with self.assertRaisesRegex(ValueError, 'bad'):\n            fail(1)",
+    "assertAlmostEqual": "self.assertAlmostEqual(add(0.1, 0.2), 0.3)",
+    "assertGreater": "self.assertGreater(add(1, 1), 1)",
+    "assertIsInstance": "self.assertIsInstance(add(1, 1), int)",
+    "subTest": "for i in (1, 2):\n            with self.subTest(i=i):\n"
+    "                self.assertEqual(add(i, i), 2 * i)",
+    "fail": "try:\n            fail(1)\n            self.fail('no')\n"
+    "        except ValueError:\n            pass",
+}
+HEAD = "import pytest, unittest\nfrom unittest import mock\n"
+
+
+def cases():
+    for name, body in FUNCTIONS.items():
+        yield name, f"{HEAD}def test_it():\n    {body}\n", "t.py::test_it", "test_it"
+    for name, body in METHODS.items():
+        text = f"{HEAD}class TestIt(unittest.TestCase):\n    def test_it(self):\n        {body}\n"
+        yield name, text, "t.py::TestIt::test_it", "TestIt.test_it"
+    yield (
+        "async",
+        f"{HEAD}async def test_it():\n    assert add(1, 2) == 3\n",
+        "t.py::test_it",
+        "test_it",
+    )
+
+
+CASES = [pytest.param(*one[1:], id=one[0]) for one in cases()]
+
+
+@pytest.mark.parametrize(("text", "wanted", "name"), CASES)
+def test_every_twin_fails_where_the_original_passes(text, wanted, name):
+    assert run(text, name) is None
+    file = WantedFile("t.py", text.encode(), [wanted])
+    made = list(file.twins(NodeId.parse(wanted).parts))
+    assert made
+    for twin in made:
+        assert run(twin.data.decode(), name) is not None, twin.data.decode()
+        assert twin.data.count(b"\n") == text.count("\n")
+        assert twin.path != "t.py"
+
+
+@pytest.mark.parametrize(("text", "wanted", "name"), CASES)
+def test_the_renamed_copy_passes_and_its_twin_fails(text, wanted, name):
+    file = WantedFile("t.py", text.encode(), [wanted])
+    copy = file.renamed()
+    other = NodeId.parse(copy.tests[0].run).parts
+    assert set(other).isdisjoint(NodeId.parse(wanted).parts)
+    assert run(copy.data.decode(), ".".join(other)) is None
+    twin = file.renamed_twins()
+    assert run(twin.data.decode(), ".".join(NodeId.parse(twin.tests[0].run).parts)) is not None
+    placed = file.in_place()
+    assert placed.path == "t.py"
+    assert run(placed.data.decode(), name) is not None
+
+
+def test_each_conjunct_and_each_check_has_its_own_twin():
+    text = "def test_a():\n    assert f(1) == 2 and f(2) == 3\n    x = f(3)\n    assert x == 4\n"
+    file = WantedFile("t.py", text.encode(), ["t.py::test_a"])
+    made = list(file.twins(("test_a",)))
+    assert len(made) == 3
+    assert {min(twin.tests[0].lines) for twin in made} == {2, 4}
+
+
+def test_an_altered_value_is_read_like_a_right_one():
+    """A reader of the caller's frame or of the test's text gets the altered value."""
+    text = "def test_a():\n    assert f(1) == [1, 'a']\n"
+    twin = next(WantedFile("t.py", text.encode(), ["t.py::test_a"]).twins(("test_a",)))
+    line = twin.data.decode().split("\n")[1]
+    value = eval(line.partition("==")[2])
+    assert isinstance(value, list)
+    assert value[-2:] == [1, "a"]
+
+
+def test_parameter_sets_share_their_twins():
+    text = "@pytest.mark.parametrize('a', [1, 2])\ndef test_a(a):\n    assert f(a) == a\n"
+    file = WantedFile("t.py", text.encode(), ["t.py::test_a[1]", "t.py::test_a[2]"])
+    (twin,) = file.twins(("test_a",))
+    assert [one.run for one in twin.tests] == [f"{twin.path}::test_a[1]", f"{twin.path}::test_a[2]"]
+
+
+def test_an_inherited_test_is_found_in_its_base():
+    text = (
+        "class Base:\n    def test_a(self):\n        assert f() == 1\n"
+        "class TestB(Base):\n    pass\n"
+    )
+    file = WantedFile("t.py", text.encode(), ["t.py::TestB::test_a"])
+    assert len(list(file.twins(("TestB", "test_a")))) == 1
+
+
+def test_checks_in_a_helper_of_the_file_are_altered_together():
+    text = (
+        "def look(x, y):\n    assert f(x) == y\n    assert x\n"
+        "def unrelated():\n    assert 1 == 1\n"
+        "def test_a():\n    look(1, 2)\n"
+    )
+    file = WantedFile("t.py", text.encode(), ["t.py::test_a"])
+    (twin,) = file.twins(("test_a",))
+    assert b"(y, '" in twin.data
+    assert b"assert not (x)" in twin.data
+    assert b"assert 1 == 1" in twin.data
+
+
+def test_checks_in_a_helper_of_another_file_are_found_by_name():
+    files = {
+        "tests/kit.py": b"def look(x, y):\n    assert f(x) == y\ndef b():\n    assert 1 == 2\n"
+    }
+    (made,) = helper_twins(files, {"look"}).values()
+    assert b"(y, '" in made
+    assert b"assert 1 == 2" in made
+
+
+def test_a_test_without_a_check_gets_one_that_fails_at_its_end():
+    text = "def test_a():\n    if 1:\n        f(1)\n"
+    file = WantedFile("t.py", text.encode(), ["t.py::test_a"])
+    assert list(file.twins(("test_a",))) == []
+    copy = file.checkless(("test_a",))
+    assert copy.data.decode().endswith("f(1)\n    raise BufferError\n")
+
+
+@pytest.mark.parametrize(
+    ("path", "start", "end"),
+    [
+        ("tests/test_a.py", "tests/test_", ".py"),
+        ("a_test.py", "", "_test.py"),
+        ("b.rst", "", ".rst"),
+    ],
+)
+def test_a_fresh_file_is_of_the_same_kind(path, start, end):
+    fresh = fresh_path(path)
+    assert fresh.startswith(start)
+    assert fresh.endswith(end)
+    assert fresh != path
+
+
+DOC = '''"""Module.
+
+>>> f(1)
+2
+"""
+class A:
+    def m(self):
+        """Do.
+
+        >>> A().m()
+        'a'
+        >>> A().m() + 1
+        Traceback (most recent call last):
+        TypeError: no
+        """
+        return "a"
+'''
+
+
+def test_a_doctest_has_one_twin_per_expected_output():
+    made = twins("pkg/mod.py", DOC.encode(), ["pkg/mod.py::pkg.mod.A.m", "pkg/mod.py::pkg.mod"])
+    assert len(made) == 3
+    lines = DOC.split("\n")
+    for twin in made:
+        stem = twin.path.removeprefix("pkg/").removesuffix(".py")
+        assert twin.tests[0].run.startswith(f"{twin.path}::pkg.{stem}")
+        changed = [
+            (a, b) for a, b in zip(lines, twin.data.decode().split("\n"), strict=True) if a != b
+        ]
+        assert len(changed) == 1
+        assert changed[0][0].strip() in ("2", "'a'", "TypeError: no")
+
+
+def test_a_doctest_of_a_text_file_and_of_a_package():
+    (twin,) = twins("README.rst", b">>> 1 + 1\n2\n", ["README.rst::README.rst"])
+    assert twin.tests[0].run == f"{twin.path}::{twin.path}"
+    copy = renamed("pkg/__init__.py", DOC.encode(), ["pkg/__init__.py::pkg.A.m"])
+    stem = copy.path.removeprefix("pkg/").removesuffix(".py")
+    assert copy.tests[0].run == f"{copy.path}::pkg.{stem}.A.m"
+
+
+def test_touched_examples_are_seen():
+    before = examples_of("pkg/mod.py", DOC.encode(), "pkg.mod.A.m")
+    assert before == examples_of("pkg/mod.py", DOC.replace("Do.", "Done.").encode(), "pkg.mod.A.m")
+    assert before != examples_of("pkg/mod.py", DOC.replace("'a'", "'b'").encode(), "pkg.mod.A.m")
+    assert (
+        locate("pkg/mod.py", WantedFile("pkg/mod.py", DOC.encode(), []).source, "pkg.mod.B") is None
+    )
