@@ -1,1 +1,1 @@
-"""The LangGraph state machine; the only room that imports langgraph."""
+"""The LangGraph state machine; the only room that imports langgraph; owns checkpoints.sqlite."""

@@ -1,0 +1,174 @@
+"""LangGraph's SQLite saver with our own serialiser: JSON only, long texts stored once.
+
+SqliteSaver writes the whole state at every step; a text of 16,000 characters that three nodes carry
+would be stored three times, and again in the next lap. Here a text of more than 256 characters goes
+compressed into the table `texts` under its hash, and the checkpoint holds the hash.
+
+Nothing is ever built from a name in the database, so a tampered one can only be refused.
+"""
+
+import hashlib
+import json
+import sqlite3
+import zlib
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.types import Interrupt
+
+from agent_loop.errors import StoreFault
+from agent_loop.ports import Json
+
+LONG_CHARS = 256
+BUSY_S = 30.0
+"""How long a write waits for another process. Python's default of 5 s loses against a backup."""
+MAX_TEXT_BYTES = 8 << 20
+_MAX_DOCUMENT_BYTES = 64 << 20
+_TAG = "$"
+_KIND = "agent-loop-json"
+_TABLE = """CREATE TABLE IF NOT EXISTS texts (
+    thread_id TEXT NOT NULL, hash TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (thread_id, hash)
+)"""
+
+
+class JsonSerde:
+    """LangGraph's SerializerProtocol over JSON and the table of texts."""
+
+    def __init__(self, conn: sqlite3.Connection, thread: str) -> None:
+        self._conn = conn
+        self._thread = thread
+        self._kept: set[str] = set()
+
+    def dumps_typed(self, obj: object) -> tuple[str, bytes]:
+        """What langgraph stores: checkpoints, channel values, interrupts.
+
+        Raises:
+            TypeError: something that is not plain JSON got into the state.
+        """
+        return _KIND, json.dumps(self._plain(obj), allow_nan=False).encode()
+
+    def loads_typed(self, data: tuple[str, bytes]) -> object:
+        """Raises StoreFault for what this class did not write."""
+        kind, raw = data
+        if kind != _KIND or type(raw) is not bytes or len(raw) > _MAX_DOCUMENT_BYTES:
+            raise unreadable("a saved step is of a kind that this program does not write")
+        try:
+            return self._rich(json.loads(raw))
+        except (ValueError, RecursionError) as error:
+            raise unreadable(f"a saved step is damaged ({error})") from error
+
+    def _plain(self, value: object) -> Json:
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, str):
+            return {_TAG: "text", "hash": self._keep(value)} if len(value) > LONG_CHARS else value
+        if isinstance(value, dict):
+            if not all(isinstance(key, str) and key != _TAG for key in value):
+                raise TypeError(f"only text keys other than '{_TAG}' can be saved")
+            return {key: self._plain(item) for key, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self._plain(item) for item in value]
+        if isinstance(value, Interrupt):
+            return {_TAG: "interrupt", "value": self._plain(value.value), "id": value.id}
+        if isinstance(value, BaseException):
+            return repr(value)[
+                :1_000
+            ]  # langgraph notes a failed task's error; nobody reads it back
+        raise TypeError(f"a {type(value).__name__} cannot be saved: states are plain JSON")
+
+    def _rich(self, value: Json) -> object:
+        if isinstance(value, list):
+            return [self._rich(item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        tag = value.get(_TAG)
+        if tag is None:
+            return {key: self._rich(item) for key, item in value.items()}
+        if tag == "text":
+            return self._text(value.get("hash"))
+        if tag == "interrupt" and isinstance(value.get("id"), str):
+            return Interrupt(value=self._rich(value.get("value")), id=value["id"])
+        raise unreadable("a saved step holds an unknown tag")
+
+    def _keep(self, text: str) -> str:
+        raw = text.encode("utf-8", "replace")
+        name = hashlib.sha256(raw).hexdigest()
+        if name not in self._kept:
+            # Not committed here: the saver's own commit takes the text and the step together.
+            self._conn.execute(
+                "INSERT OR IGNORE INTO texts (thread_id, hash, body) VALUES (?, ?, ?)",
+                (self._thread, name, zlib.compress(raw, 6)),
+            )
+            self._kept.add(name)
+        return name
+
+    def _text(self, name: object) -> str:
+        row = self._conn.execute(
+            "SELECT body FROM texts WHERE thread_id = ? AND hash = ?", (self._thread, str(name))
+        ).fetchone()
+        if row is None or not isinstance(row[0], bytes):
+            raise unreadable("a text that a saved step names is gone")
+        unpacker = zlib.decompressobj()
+        try:
+            raw = unpacker.decompress(row[0], MAX_TEXT_BYTES)
+        except zlib.error as error:
+            raise unreadable(f"a saved text is damaged ({error})") from error
+        if hashlib.sha256(raw).hexdigest() != name:
+            raise unreadable("a saved text is not the one its hash names")
+        return raw.decode("utf-8", "replace")
+
+
+@contextmanager
+def opened(path: Path, thread: str, *, busy_s: float = BUSY_S) -> Iterator[SqliteSaver]:
+    """The saver of one thread, closed at the end. Looks first whether the database takes writes.
+
+    Raises:
+        StoreFault: locked for longer than `busy_s`, read-only, damaged, or on a network folder.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        conn = sqlite3.connect(path, timeout=busy_s, check_same_thread=False)
+    except (sqlite3.Error, OSError) as error:
+        raise store_fault(path, error) from error
+    with closing(conn):
+        try:
+            mode = conn.execute("PRAGMA journal_mode=WAL").fetchone()[0]
+            # A commit must be on the disk before the next node starts, power cut or not.
+            conn.execute("PRAGMA synchronous=FULL")
+            conn.execute(_TABLE)
+            conn.execute("BEGIN IMMEDIATE")
+            conn.rollback()
+            saver = SqliteSaver(conn, serde=JsonSerde(conn, thread))
+            saver.setup()
+        except sqlite3.Error as error:
+            raise store_fault(path, error) from error
+        if mode != "wal":
+            raise StoreFault(
+                f"{path}: this folder cannot keep a database that several processes write "
+                "(a network or synced folder?). Put runs_dir on a local disk."
+            )
+        yield saver
+
+
+def unreadable(problem: str) -> StoreFault:
+    """A database that holds something this program did not write."""
+    return StoreFault(
+        f"checkpoints.sqlite: {problem}. Nothing was run. "
+        "Start the task again under a new --thread."
+    )
+
+
+def store_fault(path: Path | str, error: Exception) -> StoreFault:
+    """SQLite's own words, with what to do about them."""
+    text = str(error)
+    if "locked" in text or "busy" in text:
+        fix = "Another process held it too long: find it, then --continue."
+    elif "readonly" in text or "unable to open" in text or isinstance(error, OSError):
+        fix = "Make the file and its folder writable, then --continue."
+    elif "full" in text or "disk" in text:
+        fix = "Free some disk space, then --continue."
+    else:
+        fix = "If it is damaged, move it away and start the task again."
+    return StoreFault(f"{path}: {text}. {fix}")

@@ -1,0 +1,73 @@
+"""Verdicts to JSON and back, bounded on the way."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from agent_loop.errors import StoreFault
+from agent_loop.ports import Json, Look, Proof, Verdict
+from agent_loop.prompts import bounded, cleaned
+
+MAX_EXECUTED = 5_000
+MAX_ITEMS = 200
+_TEXTS = ("isolation", "reason", "feedback", "output")
+
+
+def tidy(verdict: Verdict) -> Verdict:
+    """The verdict with its texts cleaned and bounded."""
+    return replace(
+        verdict,
+        reason=bounded(cleaned(verdict.reason), 2_000),
+        feedback=bounded(cleaned(verdict.feedback)),
+        output=bounded(cleaned(verdict.output)),
+        executed=tuple(cleaned(name)[:150] for name in verdict.executed[:MAX_EXECUTED]),
+        proofs=verdict.proofs[:MAX_ITEMS],
+        looks=verdict.looks[:MAX_ITEMS],
+        seconds=round(verdict.seconds, 4),
+    )
+
+
+def fields_of(verdict: Verdict) -> dict[str, Json]:
+    """Every field, as plain JSON."""
+    fields: dict[str, Json] = json.loads(json.dumps(asdict(verdict)))
+    return fields
+
+
+def dumped(verdict: Verdict) -> str:
+    return json.dumps(asdict(verdict))
+
+
+def loaded(text: str) -> Verdict | None:
+    """The verdict of a state; `None` where nothing was judged.
+
+    Raises:
+        StoreFault: not what `dumped` writes.
+    """
+    if not text:
+        return None
+    try:
+        return _verdict(json.loads(text))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
+        raise StoreFault(
+            f"checkpoints.sqlite: the saved verdict was not written by this program ({error}). "
+            "Start the task again under a new --thread."
+        ) from error
+
+
+def _verdict(fields: Mapping[str, Any]) -> Verdict:
+    if not isinstance(fields["passed"], bool):
+        raise TypeError("'passed' is neither true nor false")
+    if not all(isinstance(fields[name], str) for name in _TEXTS):
+        raise TypeError("a text is none")
+    return Verdict(
+        passed=fields["passed"],
+        isolation=fields["isolation"],
+        reason=fields["reason"],
+        feedback=fields["feedback"],
+        output=fields["output"],
+        proofs=tuple(Proof(**proof) for proof in fields["proofs"]),
+        looks=tuple(Look(**look) for look in fields["looks"]),
+        executed=tuple(str(name) for name in fields["executed"]),
+        seconds=float(fields["seconds"]),
+    )
