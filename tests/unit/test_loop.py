@@ -47,8 +47,6 @@ def test_guidance_goes_to_the_worker_and_earns_the_escalation_again(store):
         owner=ScriptedOwner(["Return the word itself."]),
     )
     result = drive.start("a", job(), made, store)
-    assert (
-        result.outcome == "error"
-    )  # the reviewer rejects a right answer, the script is at its end
+    assert result.outcome == "paused"  # the reviewer rejects even the right answer
     assert "Return the word itself." in made.models["worker"].asked[3][-1].content
     assert len(made.models["escalation"].asked) == 2
