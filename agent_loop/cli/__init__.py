@@ -1,1 +1,5 @@
 """The command line."""
+
+from agent_loop.cli.main import main
+
+__all__ = ["main"]

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import SecretStr, ValidationError
 
@@ -14,6 +15,11 @@ from agent_loop.yamlfile import parse as parse_yaml
 
 ALLOW_LOCAL = "AGENT_LOOP_ALLOW_LOCAL"
 PATCH = "AGENT_LOOP_CONFIG"
+_LOCAL = (
+    f"'sandbox: local' runs model-written code on this machine and needs {ALLOW_LOCAL}=1 "
+    "in the environment as well"
+)
+_LOCAL_FIX = "Use 'sandbox: docker', or set the variable if you accept that."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,21 +66,37 @@ def load(
         _check_patch(layer)
         merged = _merge(merged, layer.document.data)
     config = _validated(merged, layers)
+    if config.sandbox == "local" and env.get(ALLOW_LOCAL) != "1":
+        raise ConfigError(_blamed(("sandbox",), layers), _LOCAL, _LOCAL_FIX)
+    return _with_environment(config, env)
+
+
+def from_record(record: Mapping[str, Any], env: Mapping[str, str], now: Config) -> Config:
+    """The configuration a run was started with, from `Config.as_record`.
+
+    Servers, time limits, the sandbox and the folder are those of `now`: they belong to the machine.
+
+    Raises:
+        ConfigError: the record was not written by this version.
+    """
+    names = ("base_urls", "api_key_names", "model_timeouts", "retries", "sandbox",
+             "sandbox_runtime", "sandbox_image", "sandbox_limits", "runs_dir")  # fmt: skip
+    machine = {name: getattr(now, name) for name in names}
+    try:
+        config = Config.model_validate({**record, **machine})
+    except ValidationError as error:
+        _, problem = first_problem(error, Config)
+        raise ConfigError("stored configuration", problem) from None
+    return _with_environment(config, env)
+
+
+def _with_environment(config: Config, env: Mapping[str, str]) -> Config:
     keys = {
         "openai": env.get(config.api_key_names.openai, ""),
         "anthropic": env.get(config.api_key_names.anthropic, ""),
     }
-    allow_local = env.get(ALLOW_LOCAL) == "1"
-    if config.sandbox == "local" and not allow_local:
-        place = _blamed(("sandbox",), layers)
-        raise ConfigError(
-            place,
-            f"'sandbox: local' runs model-written code on this machine and needs {ALLOW_LOCAL}=1 "
-            "in the environment as well",
-            "Use 'sandbox: docker', or set the variable if you accept that.",
-        )
     secrets = {name: SecretStr(key) for name, key in keys.items() if key}
-    return config.with_secrets(secrets, allow_local=allow_local)
+    return config.with_secrets(secrets, allow_local=env.get(ALLOW_LOCAL) == "1")
 
 
 def _file(path: Path, *, is_patch: bool) -> _Layer:

@@ -1,6 +1,7 @@
 """The task that runs when none is named."""
 
 import hashlib
+from dataclasses import replace
 
 from agent_loop.tasks.model import CodeTask
 
@@ -32,4 +33,16 @@ def palindrome() -> CodeTask:
         tests=_TESTS,
         hidden_tests=_HIDDEN_TESTS,
         source_hash=hashlib.sha256(text.encode()).hexdigest(),
+    )
+
+
+def capped_palindrome() -> CodeTask:
+    """The same with a test that nothing can pass, to see what happens at the cap (`--cap`)."""
+    task = palindrome()
+    impossible = "assert is_palindrome('level') is False"
+    return replace(
+        task,
+        name="palindrome-cap",
+        tests=(*task.tests, impossible),
+        source_hash=hashlib.sha256((task.source_hash + impossible).encode()).hexdigest(),
     )

@@ -1,0 +1,168 @@
+"""The command line: reads the options, does one thing, gives one exit code."""
+
+import contextlib
+import os
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from agent_loop import config, tasks
+from agent_loop.assemble import Workshop, refuse_unjudgeable
+from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
+from agent_loop.cli.live import Board
+from agent_loop.cli.options import Options, read
+from agent_loop.cli.owner import Typist
+from agent_loop.cli.screen import Screen
+from agent_loop.cli.stopping import Stopper
+from agent_loop.cli.stored import list_runs, show_run, verify
+from agent_loop.cli.tables import summary_table
+from agent_loop.config import Config
+from agent_loop.errors import AgentLoopError
+from agent_loop.graph.parts import Caps
+from agent_loop.store import RunStore, reply_from_text
+from agent_loop.tasks import Task
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run one command; returns the exit code. Never a traceback for what a person can mend."""
+    screen = Screen(as_json="--json" in argv, quiet="--quiet" in argv)
+    try:
+        return _command(read(argv), env, screen)
+    except AgentLoopError as error:
+        screen.error(f"error: {error}")
+        return error.exit_code
+    except BrokenPipeError:
+        # The reader has gone (`| head`): nothing more can be said, not even at exit.
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except KeyboardInterrupt:
+        screen.error("interrupted")
+        return 130
+
+
+def base_config(folder: Path) -> Path | None:
+    """The configuration that patches lie over: the clone's own, else one in `folder`."""
+    for path in (ROOT / "config.yaml", folder / "config.yaml"):
+        if path.is_file():
+            return path
+    return None
+
+
+def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
+    settings = config.load(base_config(Path()), env, options.sets, options.configs)
+    store = RunStore(settings.runs_dir)
+    if options.list:
+        return list_runs(store, screen)
+    if options.show:
+        return show_run(store, options.show, screen)
+    board = Board(screen)
+    with _opened(settings, store, board) as workshop:
+        if options.verify:
+            return verify(workshop, options.verify, screen)
+        return _drive(options, env, workshop, screen, board)
+
+
+def _opened(settings: Config, store: RunStore, board: Board) -> Workshop:
+    return Workshop(config=settings, store=store, notify=lambda line: board.say(line, "yellow"))
+
+
+def _drive(
+    options: Options, env: Mapping[str, str], workshop: Workshop, screen: Screen, board: Board
+) -> int:
+    stopper = Stopper(lambda line: board.result(line, "yellow"))
+    reply = reply_from_text(options.owner_reply, "argument") if options.owner_reply else None
+    batch = Batch(
+        workshop=workshop,
+        screen=screen,
+        board=board,
+        stopper=stopper,
+        typist=Typist(sys.stdin),
+        caps=Caps(
+            rejection_cap=workshop.config.rejection_cap,
+            max_pauses=options.max_pauses,
+            budget_tokens=options.budget_tokens,
+            time_limit_s=options.time_limit_s,
+        ),
+        canned=None if options.continued else reply,
+        named=options.jobs > 1,
+    )
+    with stopper.listening():
+        ended: list[Ended] = []
+        planned = _planned(options, env, batch, ended)
+        ended += batch.run(planned, options.jobs)
+        if stopper.killing.is_set():
+            _leave_at_once(workshop)
+    if len(ended) > 1:
+        screen.show(summary_table([one.row for one in ended]))
+    return 130 if stopper.draining.is_set() else exit_code(ended)
+
+
+def _planned(
+    options: Options, env: Mapping[str, str], batch: Batch, ended: list[Ended]
+) -> list[Planned]:
+    workshop = batch.workshop
+    if options.continued:
+        return [_continued(options, env, batch, options.continued)]
+    if options.replay:
+        return [_replayed(env, workshop, options.replay, options.thread)]
+    given = _tasks(options, batch.screen, ended)
+    if given:
+        workshop.prepare()
+    return plan_tasks(workshop, given, options.thread)
+
+
+def _tasks(options: Options, screen: Screen, ended: list[Ended]) -> list[tuple[Task, Path | None]]:
+    """The tasks that can be run; a bad file among several is named and left out."""
+    if not options.tasks:
+        return [(tasks.capped_palindrome() if options.cap else tasks.palindrome(), None)]
+    good: list[tuple[Task, Path | None]] = []
+    for path in _found(options.tasks, screen, ended):
+        try:
+            task = tasks.load(path)
+            refuse_unjudgeable(task)
+            good.append((task, path))
+        except AgentLoopError as error:
+            ended.append(refused(screen, str(path), "", error))
+    return good
+
+
+def _found(paths: Sequence[Path], screen: Screen, ended: list[Ended]) -> list[Path]:
+    found: list[Path] = []
+    for path in paths:
+        try:
+            found += tasks.find([path])
+        except AgentLoopError as error:
+            ended.append(refused(screen, str(path), "", error))
+    return list(dict.fromkeys(found))
+
+
+def _continued(options: Options, env: Mapping[str, str], batch: Batch, thread: str) -> Planned:
+    workshop = batch.workshop
+    settings = config.from_record(workshop.stored(thread, "config"), env, workshop.config)
+    reply = reply_from_text(options.owner_reply, "argument") if options.owner_reply else None
+    name = str(workshop.stored(thread, "task").get("name") or thread)
+    return Planned(
+        name=name, thread=thread, run=lambda ask: workshop.go_on(thread, settings, ask, reply)
+    )
+
+
+def _replayed(env: Mapping[str, str], workshop: Workshop, thread: str, new: str | None) -> Planned:
+    settings = config.from_record(workshop.stored(thread, "config"), env, workshop.config)
+    name = new or workshop.new_thread(f"{thread[:50]}-replay")
+    return Planned(
+        name=name, thread=name, run=lambda ask: workshop.replay(thread, name, settings, ask)
+    )
+
+
+def _leave_at_once(workshop: Workshop) -> None:
+    """Killed: give the containers back, then go without waiting for a step that does not end."""
+    closing = threading.Thread(target=workshop.close, daemon=True)
+    closing.start()
+    closing.join(5.0)
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(130)

@@ -1,0 +1,63 @@
+"""`--list`, `--show`, `--verify`: what can be said about runs of before."""
+
+from dataclasses import asdict
+
+from agent_loop.assemble import Workshop
+from agent_loop.cli.safe import few_lines
+from agent_loop.cli.screen import Screen
+from agent_loop.cli.tables import OUTPUT_LINES, run_table, token_table, trust, whole
+from agent_loop.store import RunStore
+
+
+def list_runs(store: RunStore, screen: Screen) -> int:
+    """Every run, newest first."""
+    runs = store.list()
+    if screen.as_json:
+        for run in runs:
+            screen.machine(asdict(run))
+    elif not runs:
+        screen.result(f"no runs in {store.root}")
+    else:
+        screen.people.print(run_table(runs))
+    return 0
+
+
+def show_run(store: RunStore, thread: str, screen: Screen) -> int:
+    """Everything about one run.
+
+    Raises:
+        ThreadError: unknown.
+    """
+    record = store.read_record(thread)
+    if screen.as_json:
+        screen.machine(record)
+        return 0
+    for line in whole(record):
+        screen.result(line.text, line.style)
+    if table := token_table(record):
+        screen.people.print(table)
+    driver = store.driver(thread)
+    if driver:
+        screen.result(f"driven now by {driver}", "yellow")
+    return 0
+
+
+def verify(workshop: Workshop, thread: str, screen: Screen) -> int:
+    """Judge the stored answer again, with no model: 0 if it passes (again), else 1.
+
+    Raises:
+        ThreadError: unknown, or nothing to judge. FaultError: could not judge.
+    """
+    certificate = workshop.store.read_file(thread, "certificate.json")
+    verdict = workshop.verify(thread)
+    fields = {"thread": thread, "certificate": certificate is not None, **asdict(verdict)}
+    if screen.as_json:
+        screen.machine(fields)
+    for line in trust({"verdict": fields}):
+        screen.say(line.text, line.style)
+    if not verdict.passed:
+        screen.say(few_lines(verdict.output or verdict.feedback, OUTPUT_LINES))
+    kept = "its certificate" if certificate else "its record; it has no certificate"
+    word = "passes again" if verdict.passed else "does NOT pass"
+    screen.result(f"{thread}: {word}, judged from {kept}", "green" if verdict.passed else "red")
+    return 0 if verdict.passed else 1
