@@ -1,11 +1,17 @@
 """The one entry point: `loop.py`, the console script and `python -m agent_loop`."""
 
+import os
 import sys
+
+from agent_loop import cli, doctor
 
 
 def main() -> int:
     """Run the command line; returns the exit code."""
-    return 2
+    argv = sys.argv[1:]
+    if "--doctor" in argv:
+        return doctor.main(argv, os.environ)
+    return cli.main(argv, os.environ)
 
 
 if __name__ == "__main__":

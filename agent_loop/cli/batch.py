@@ -13,7 +13,7 @@ from agent_loop.cli.screen import Screen
 from agent_loop.cli.stopping import KILL_GRACE_S, Stopper
 from agent_loop.cli.tables import Row, answer, ending, token_table, trust
 from agent_loop.errors import AgentLoopError, SandboxUnavailable
-from agent_loop.graph.parts import Caps, Control, Result
+from agent_loop.graph.parts import Control, Limits, Result
 from agent_loop.ports import Json, Owner, OwnerReply
 from agent_loop.store import MailboxOwner, reply_from_text
 from agent_loop.tasks import Task
@@ -47,7 +47,7 @@ class Batch:
     board: Board
     stopper: Stopper
     typist: Typist
-    caps: Caps
+    limits: Limits | None = None
     canned: OwnerReply | None = None
     named: bool = False
     """Several runs at once: each line says whose it is."""
@@ -116,7 +116,7 @@ class Batch:
             owner=self._owner(plan.thread),
             live=self.board.listener(plan.thread, named=self.named),
             control=control,
-            caps=self.caps,
+            limits=self.limits,
         )
 
     def _owner(self, thread: str) -> Owner:
@@ -131,7 +131,9 @@ class Batch:
         owner = OneAtATime(owner, self._turn)
         if self.canned is None:
             return owner
-        return CannedOwner(self.canned, times=self.caps.max_pauses or 1, then=owner)
+        return CannedOwner(
+            self.canned, times=(self.limits.max_pauses if self.limits else None) or 1, then=owner
+        )
 
     def _show(self, result: Result) -> None:
         if self.screen.as_json:

@@ -6,6 +6,7 @@ import sys
 import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import TypeVar
 
 from agent_loop import config, tasks
 from agent_loop.assemble import Workshop, refuse_unjudgeable
@@ -19,11 +20,12 @@ from agent_loop.cli.stored import list_runs, show_run, verify
 from agent_loop.cli.tables import summary_table
 from agent_loop.config import Config
 from agent_loop.errors import AgentLoopError
-from agent_loop.graph.parts import Caps
+from agent_loop.graph.drive import read_job
+from agent_loop.graph.parts import Limits
 from agent_loop.store import RunStore, reply_from_text
 from agent_loop.tasks import Task
 
-ROOT = Path(__file__).resolve().parents[2]
+T = TypeVar("T")
 
 
 def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
@@ -44,16 +46,8 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
         return 130
 
 
-def base_config(folder: Path) -> Path | None:
-    """The configuration that patches lie over: the clone's own, else one in `folder`."""
-    for path in (ROOT / "config.yaml", folder / "config.yaml"):
-        if path.is_file():
-            return path
-    return None
-
-
 def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
-    settings = config.load(base_config(Path()), env, options.sets, options.configs)
+    settings = config.load(config.base_file(Path()), env, options.sets, options.configs)
     store = RunStore(settings.runs_dir)
     if options.list:
         return list_runs(store, screen)
@@ -81,12 +75,7 @@ def _drive(
         board=board,
         stopper=stopper,
         typist=Typist(sys.stdin),
-        caps=Caps(
-            rejection_cap=workshop.config.rejection_cap,
-            max_pauses=options.max_pauses,
-            budget_tokens=options.budget_tokens,
-            time_limit_s=options.time_limit_s,
-        ),
+        limits=_limits(options, workshop),
         canned=None if options.continued else reply,
         named=options.jobs > 1,
     )
@@ -99,6 +88,24 @@ def _drive(
     if len(ended) > 1:
         screen.show(summary_table([one.row for one in ended]))
     return 130 if stopper.draining.is_set() else exit_code(ended)
+
+
+def _limits(options: Options, workshop: Workshop) -> Limits | None:
+    """What the run may spend; for one that goes on, what it has with the given ones changed."""
+    if options.max_pauses is options.budget_tokens is options.time_limit_s is None:
+        return None
+    before = Limits()
+    if options.continued:
+        before = read_job(workshop.store, options.continued).job.limits
+    return Limits(
+        max_pauses=_either(options.max_pauses, before.max_pauses),
+        budget_tokens=_either(options.budget_tokens, before.budget_tokens),
+        time_limit_s=_either(options.time_limit_s, before.time_limit_s),
+    )
+
+
+def _either(given: T | None, before: T | None) -> T | None:
+    return before if given is None else given
 
 
 def _planned(

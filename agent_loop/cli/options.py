@@ -68,7 +68,7 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         help="answer the owner call: stop, accept, or what the worker should do",
     )  # fmt: skip
     group.add_argument(
-        "--max-pauses", type=_whole(1, 1000), metavar="N", help="exit at the Nth owner call"
+        "--max-pauses", type=_whole(0, 1000), metavar="N", help="ask the owner at most N times"
     )
     group.add_argument(
         "--budget", type=_whole(1, 10**12), metavar="TOKENS",

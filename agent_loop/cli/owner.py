@@ -1,7 +1,6 @@
 """The person at the pause: the terminal and the mailbox, whichever answers first."""
 
 import queue
-import sys
 import threading
 from collections.abc import Callable
 from typing import TextIO
@@ -124,20 +123,6 @@ class CannedOwner:
         return self._then.answer(call)
 
 
-class PatientOwner:
-    """Stays silent from the Nth pause on, so that the run ends paused."""
-
-    def __init__(self, inner: Owner, max_pauses: int) -> None:
-        self._inner = inner
-        self._left = max_pauses - 1
-
-    def answer(self, call: OwnerCall) -> OwnerReply | None:
-        if self._left <= 0:
-            return None
-        self._left -= 1
-        return self._inner.answer(call)
-
-
 class OneAtATime:
     """With several runs at once only one asks the terminal; the others wait their turn."""
 
@@ -148,8 +133,3 @@ class OneAtATime:
     def answer(self, call: OwnerCall) -> OwnerReply | None:
         with self._turn:
             return self._inner.answer(call)
-
-
-def typist() -> Typist:
-    """The one reader of this process's standard input."""
-    return Typist(sys.stdin)

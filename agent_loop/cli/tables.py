@@ -50,7 +50,8 @@ def trust(record: Mapping[str, Json]) -> list[Line]:
         return [Line(text="nothing was judged", style="dim")]
     lines = [
         Line(
-            text=f"verdict: {_cell(verdict, 'reason', 400)} (isolation: {_cell(verdict, 'isolation')})",
+            text=f"verdict: {_cell(verdict, 'reason', 400)} "
+            f"(isolation: {_cell(verdict, 'isolation')})",
             style="green" if verdict.get("passed") else "red",
         )
     ]

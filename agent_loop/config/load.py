@@ -37,6 +37,13 @@ class _Layer:
         return path in self.document.lines
 
 
+def base_file(folder: Path) -> Path | None:
+    """The configuration that patches lie over: the clone's own, else one in `folder`."""
+    clone = Path(__file__).resolve().parents[2]
+    candidates = (clone / "config.yaml", folder / "config.yaml")
+    return next((path for path in candidates if path.is_file()), None)
+
+
 def load(
     path: Path | None,
     env: Mapping[str, str],

@@ -1,4 +1,4 @@
-"""Config + task -> a ready run; the only module that names implementations."""
+"""What the runs of one process share, and the runs themselves."""
 
 import threading
 from collections.abc import Callable, Mapping
@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop import models, tasks
-from agent_loop.checks.code import CodeCheck, cannot_judge_apart
+from agent_loop.assemble.job import job_of
+from agent_loop.assemble.judging import make_check
 from agent_loop.config import Config, ModelSettings
-from agent_loop.errors import AgentLoopError, TaskFileError, ThreadError, UserError
+from agent_loop.errors import AgentLoopError, ThreadError
 from agent_loop.graph.drive import resume, standing, start
-from agent_loop.graph.parts import Caps, Control, Job, Parts, Result
+from agent_loop.graph.parts import Control, Limits, Parts, Result
 from agent_loop.ports import (
     Candidate,
     Check,
@@ -26,10 +27,9 @@ from agent_loop.ports import (
     SystemClock,
     Verdict,
 )
-from agent_loop.prompts import Brief
 from agent_loop.sandbox import make_sandbox
 from agent_loop.store import RunStore
-from agent_loop.tasks import CodeTask, Task
+from agent_loop.tasks import Task
 
 STATE_DIR = Path(".scratch")
 
@@ -41,7 +41,8 @@ class Ask:
     owner: Owner
     live: Events
     control: Control
-    caps: Caps
+    limits: Limits | None = None
+    """`None`: none for a new run, those it has for one that goes on."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -67,7 +68,15 @@ class Workshop:
             SandboxUnavailable: no engine.
         """
         self._start_probe()
-        self._chosen(self.config)
+        self.preflight()
+
+    def preflight(self) -> Mapping[Role, str]:
+        """Find out whether every configured role's model can be asked; gives their names.
+
+        Raises:
+            ModelUnavailable: one cannot; says what to type.
+        """
+        return {role: model.name for role, model in self._chosen(self.config).items()}
 
     def run(self, task: Task, thread: str, ask: Ask) -> Result:
         """Run a task under a new thread id.
@@ -80,7 +89,8 @@ class Workshop:
         check = self._check(task)
         try:
             parts = self._parts(self._chosen(self.config), check, ask)
-            return start(thread, self._job(task, ask.caps), parts, self.store, control=ask.control)
+            job = job_of(task, self.config, ask.limits)
+            return start(thread, job, parts, self.store, control=ask.control)
         finally:
             check.close()
 
@@ -111,7 +121,9 @@ class Workshop:
         chosen = self._choose(config, answered=at.replies)
         try:
             parts = self._parts(chosen, check, ask)
-            return resume(thread, parts, self.store, reply=reply, control=ask.control)
+            return resume(
+                thread, parts, self.store, reply=reply, limits=ask.limits, control=ask.control
+            )
         finally:
             check.close()
             _close(chosen)
@@ -129,7 +141,7 @@ class Workshop:
         check = self._check(task)
         chosen = self._choose(replayed, answered={})
         try:
-            job = self._job(task, ask.caps, replayed)
+            job = job_of(task, replayed, ask.limits)
             return start(new, job, self._parts(chosen, check, ask), self.store, control=ask.control)
         finally:
             check.close()
@@ -205,12 +217,7 @@ class Workshop:
         threading.Thread(target=_probe, args=(sandbox, self._probe), daemon=True).start()
 
     def _check(self, task: Task) -> Check:
-        if isinstance(task, CodeTask):
-            refuse_unjudgeable(task)
-            return CodeCheck(task, self.sandbox(), self.config.check, self.clock)
-        raise UserError(
-            f"task {task.name}: tasks of type '{task.kind}' cannot be run yet. Give a code task."
-        )
+        return make_check(task, self.sandbox(), self.config.check, self.clock)
 
     def _chosen(self, config: Config) -> Mapping[Role, Model]:
         key = config.hash()
@@ -225,7 +232,7 @@ class Workshop:
         maker = models.Maker(
             runs=self.store.root,
             clock=self.clock,
-            answered={role: n for role, n in answered.items() if role in config.models},  # type: ignore[misc]
+            answered={role: n for role, n in answered.items() if role in config.models},
         )
         wanted = {role: config.model(role) for role in config.models}
         chosen = models.choose(wanted, maker=maker, fallback=_fallback(config))
@@ -241,42 +248,6 @@ class Workshop:
             clock=self.clock,
             live=ask.live,
             sandbox=self.sandbox().describe,
-        )
-
-    def _job(self, task: Task, caps: Caps, config: Config | None = None) -> Job:
-        config = config or self.config
-        shown = task.tests if isinstance(task, CodeTask) else ()
-        return Job(
-            brief=Brief(kind=task.kind, task=task.task, tests=shown),
-            name=task.name,
-            task_hash=task.source_hash,
-            test_hash=tasks.test_hash(task),
-            task=tasks.to_record(task),
-            config=config.as_record(),
-            config_hash=config.hash(),
-            caps=caps,
-            prompt_variants=config.prompt_variants,
-            prompt_chars=config.max_context_chars,
-        )
-
-
-def refuse_unjudgeable(task: Task) -> None:
-    """Look over a code task's asserts before anything runs.
-
-    Raises:
-        TaskFileError: an assert cannot be judged apart and the file does not say `isolation`.
-    """
-    if not isinstance(task, CodeTask) or task.isolation is not None:
-        return
-    found = cannot_judge_apart(task)
-    if found:
-        where = str(task.source or task.name)
-        lines = "; ".join(f"line {finding.line}: {finding.reason}" for finding in found[:3])
-        raise TaskFileError(
-            where,
-            f"cannot be judged with solution and asserts apart: {lines}",
-            "Add 'isolation: shared' (weaker, and the verdict says so), or write the assert "
-            "over plain values.",
         )
 
 
