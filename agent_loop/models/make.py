@@ -47,6 +47,11 @@ class Maker:
                 return EmbeddedProvider(settings, clock=self.clock)
             case "replay":
                 return ReplayProvider(self._recording(settings.model), role)
+            case "ollama":
+                # Here and not above: the client takes a second to import.
+                from agent_loop.models.ollama import OllamaProvider  # noqa: PLC0415
+
+                return OllamaProvider(settings)
             case other:
                 raise ConfigError(f"models.{role}", f"unknown provider {other!r}")
 

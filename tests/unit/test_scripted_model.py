@@ -7,22 +7,9 @@ import pytest
 from agent_loop.errors import Cancelled, ModelUnavailable
 from agent_loop.models import Line, Script, ScriptedModel
 from agent_loop.ports import Message
+from tests.fakes.clock import FakeClock
 
 HELLO = [Message(role="user", content="hello")]
-
-
-class FakeClock:
-    def __init__(self):
-        self.now = 0.0
-
-    def monotonic(self):
-        return self.now
-
-    def now_iso(self):
-        return "2026-01-01T00:00:00.000Z"
-
-    def sleep(self, seconds):
-        self.now += seconds
 
 
 def test_lines_come_in_order_and_prompts_are_remembered():
