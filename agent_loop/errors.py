@@ -8,6 +8,7 @@ AgentLoopError
 ├── FaultError           the world around the model failed: stops the run, never costs a lap
 │   ├── SandboxUnavailable   exit code 3
 │   ├── ModelUnavailable     exit code 4: missing model, refused context, server down, retries spent
+│   ├── SearchUnavailable    arXiv could not be asked, or what it answered is no list of papers
 │   └── StoreFault           database or disk
 ├── ReplyError           the model's fault: becomes feedback and costs a lap
 ├── DeadlinePassed       judged code did not answer in time: a verdict, not a fault
@@ -71,6 +72,10 @@ class ModelUnavailable(FaultError):
 
 class ServerDown(ModelUnavailable):
     """Nobody answers at the model server's address."""
+
+
+class SearchUnavailable(FaultError):
+    """No papers: arXiv is down, refuses, answers with something else, or found nothing."""
 
 
 class StoreFault(FaultError):
