@@ -1,6 +1,7 @@
 """Drives one thread that is locked and whose database is open."""
 
 import sqlite3
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -126,7 +127,7 @@ class Driver:
     def begin(self, *, resumed: bool) -> Result:
         """Run from the first node."""
         self._announce(resumed=resumed)
-        return self._go(dict(self._last), None)
+        return self._guarded(lambda: self._go(dict(self._last), None))
 
     def go_on(self, reply: OwnerReply | None) -> Result:
         """Run from where the database says."""
@@ -141,30 +142,35 @@ class Driver:
         self._refuse_reply(reply, asking=look.next == _ASKING)
         self._run = replace(self._run, interrupted=self._cut_off())
         self._announce(resumed=True)
-        if look.call is None:
-            return self._go(None, reply)
-        said = self._answer(look.call, reply)
-        if isinstance(said, Result):
-            return said
-        return self._go(said, None)
+        return self._guarded(lambda: self._go_on_from(look, reply))
 
     # --- the loop
 
+    def _go_on_from(self, look: Look, reply: OwnerReply | None) -> Result:
+        if look.call is None:
+            return self._go(None, reply)
+        said = self._answer(look.call, reply)
+        return said if isinstance(said, Result) else self._go(said, None)
+
     def _go(self, value: Move, reply: OwnerReply | None) -> Result:
         """Advance until something other than an answered owner call comes."""
+        while True:
+            if why := spent(self._last, self._job.limits):
+                return self._finish("budget", why.removeprefix("budget: "))
+            self._advance(value)
+            look = self._seen()
+            if look.call is None:
+                state = look.state
+                return self._finish(cast(Outcome, state["outcome"]), state["reason"])
+            said = self._answer(look.call, reply)
+            if isinstance(said, Result):
+                return said
+            value, reply = said, None
+
+    def _guarded(self, drive: Callable[[], Result]) -> Result:
+        """Every way out that is no end of the graph becomes an outcome."""
         try:
-            while True:
-                if why := spent(self._last, self._job.limits):
-                    return self._finish("budget", why.removeprefix("budget: "))
-                self._advance(value)
-                look = self._seen()
-                if look.call is None:
-                    state = look.state
-                    return self._finish(cast(Outcome, state["outcome"]), state["reason"])
-                said = self._answer(look.call, reply)
-                if isinstance(said, Result):
-                    return said
-                value, reply = said, None
+            return drive()
         except GraphDrained:
             return self._drained()
         except (Cancelled, KeyboardInterrupt) as stop:

@@ -5,6 +5,7 @@ import json
 import os
 import socket
 import sys
+import time
 from pathlib import Path
 from types import TracebackType
 from typing import BinaryIO
@@ -34,6 +35,11 @@ else:
         fcntl.flock(file.fileno(), fcntl.LOCK_UN)
 
 
+_BINARY = getattr(os, "O_BINARY", 0)
+_TRIES = 4
+_PAUSE_S = 0.05
+
+
 class ThreadLock:
     """Held while a thread is driven. The file stays: removing it would let two hold "the" lock."""
 
@@ -53,18 +59,27 @@ class ThreadLock:
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
             # Read and write without truncating: the text of a holder must survive our look.
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o666)
+            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666)
         except OSError as error:
             raise StoreFault(f"{self._path}: the lock cannot be opened: {error}.") from error
         file = os.fdopen(handle, "r+b")
         try:
-            _take(file)
+            self._take_soon(file)
         except OSError as error:
             file.close()
             raise ThreadError(self._driven_elsewhere()) from error
         self._file = file
         self._sign(file)
         return self
+
+    def _take_soon(self, file: BinaryIO) -> None:
+        # `lock_holder` holds the lock for a moment to find out whether it is free.
+        for _ in range(_TRIES - 1):
+            with contextlib.suppress(OSError):
+                _take(file)
+                return
+            time.sleep(_PAUSE_S)
+        _take(file)
 
     def __exit__(
         self,

@@ -35,7 +35,7 @@ class ScriptedCheck:
             raise ReplyError("No fenced Python block. Answer with one.")
         code = reply.text.split("```")[1].removeprefix("python").strip()
         # As the real one: comments and layout do not make another answer.
-        bare = "\n".join(line.split("#")[0].rstrip() for line in code.splitlines() if line.strip())
+        bare = "\n".join(cut for line in code.splitlines() if (cut := line.split("#")[0].rstrip()))
         return Candidate(answer=code, digest=hashlib.sha256(bare.encode()).hexdigest())
 
     def judge(self, candidate: Candidate) -> Verdict:
