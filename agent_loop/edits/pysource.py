@@ -28,6 +28,15 @@ class Broken:
 
 def parse(text: str) -> ast.Module | Broken:
     """The syntax tree, or what is wrong with the text. Never raises."""
+    return _parsed(text)
+
+
+def parse_bytes(data: bytes) -> ast.Module | Broken:
+    """As `parse`, for a file: its byte-order mark and coding line count."""
+    return _parsed(data)
+
+
+def _parsed(text: str | bytes) -> ast.Module | Broken:
     if len(text) > MAX_CODE_CHARS:
         return Broken(line=1, problem=f"longer than {MAX_CODE_CHARS} characters")
     try:
@@ -39,6 +48,17 @@ def parse(text: str) -> ast.Module | Broken:
         return Broken(line=problem.lineno or 1, problem=problem.msg or "invalid syntax")
     except (ValueError, RecursionError, MemoryError, OverflowError) as problem:
         return Broken(line=1, problem=str(problem)[:200] or "nested too deeply")
+
+
+def meaning(data: bytes) -> bytes:
+    """The same bytes for texts that differ only in comments, blanks and layout."""
+    tree = parse_bytes(data)
+    if isinstance(tree, Broken):
+        return data
+    try:
+        return ast.dump(tree).encode("utf-8", "replace")
+    except RecursionError:
+        return data
 
 
 def is_python(text: str) -> bool:

@@ -1,0 +1,292 @@
+"""The files as they become, one proposal after the other."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from agent_loop.edits import pysource
+from agent_loop.edits.elision import elided_line, lost_definitions, shrunk
+from agent_loop.edits.matching import Match, Miss, locate, nearest, positions
+from agent_loop.edits.proposals import Delete, Move, Proposal, Replace, Whole
+from agent_loop.edits.targets import Known, refuse_bad_path
+from agent_loop.edits.textfile import NotText, TextFile
+
+_SMALLER = "Send SEARCH/REPLACE blocks with only the lines that change."
+
+
+@dataclass(slots=True)
+class Draft:
+    """What became of each proposal so far."""
+
+    known: Known
+    texts: dict[str, TextFile | None] = field(default_factory=dict)
+    """Files touched; `None`: deleted."""
+    executable: set[str] = field(default_factory=set)
+    moved: dict[str, str] = field(default_factory=dict)
+    notes: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    ignored: list[str] = field(default_factory=list)
+
+    def take(self, proposal: Proposal) -> None:
+        """Apply one proposal, or say why not.
+
+        Raises:
+            BadPath: the path may not be named by any reply.
+        """
+        if proposal.place.unchanged:
+            self.notes.append(f"{proposal.place.path}: said to be unchanged, nothing written")
+            return
+        path = self._path(proposal)
+        if path is None:
+            return
+        if self.known.protected(path):
+            self.ignored.append(path)
+            return
+        try:
+            self._apply(proposal, path)
+        except NotText as problem:
+            self.problems.append(f"{proposal.name}: {path} cannot be edited: {problem}.")
+
+    def _apply(self, proposal: Proposal, path: str) -> None:
+        match proposal:
+            case Replace():
+                self._replace(proposal, path)
+            case Whole():
+                self._whole(proposal, path)
+            case Delete():
+                self._delete(proposal, path)
+            case Move():
+                self._move(proposal, path)
+
+    # --- paths --------------------------------------------------------------------------------
+
+    def _path(self, proposal: Proposal) -> str | None:
+        """The file a proposal is about; `None` (and a problem) where that is not clear."""
+        said = proposal.place.path
+        if said is None:
+            found = self._by_search(proposal)
+            if found is None:
+                self.problems.append(
+                    f"{proposal.name} names no file. Write the path alone on the line above it. "
+                    f"Files: {self.known.some()}."
+                )
+            return found
+        plain = self._without_side(said, proposal)
+        for path in dict.fromkeys((said, plain)):
+            if path in self.texts or path in self.known.files:
+                refuse_bad_path(path)
+                return self._followed(path)
+        if self.known.find(plain) is None or plain.startswith(("/", "\\", "~", ".")):
+            refuse_bad_path(plain)
+        return self._near(proposal, plain)
+
+    def _followed(self, path: str) -> str:
+        if path in self.known.symlinks or any(
+            path.startswith(link + "/") for link in self.known.symlinks
+        ):
+            self.known.refuse_new(path)
+        return self.moved.get(path, path)
+
+    def _without_side(self, said: str, proposal: Proposal) -> str:
+        """`a/x.py` and `b/x.py` of a diff, unless such a folder exists."""
+        if said in self.known.files or not said.startswith(("a/", "b/")):
+            return said
+        plain = said[2:]
+        return plain if plain in self.known.files or _of_diff(proposal) else said
+
+    def _near(self, proposal: Proposal, path: str) -> str | None:
+        if isinstance(proposal, Whole):
+            near = None if proposal.must_be_new else self.known.find_for_whole(path)
+        elif isinstance(proposal, Replace) and not any(map(str.strip, proposal.search)):
+            near = self.known.find_for_whole(path)
+        else:
+            near = self.known.find(path)
+            if near is None:
+                self.problems.append(
+                    f"{proposal.name}: there is no file {path!r}. Files: {self.known.some()}."
+                )
+                return None
+        if near is None:
+            self.known.refuse_new(path)
+            return path
+        self.notes.append(f"corrected the path {path!r} to {near!r}")
+        return self._followed(near)
+
+    def _by_search(self, proposal: Proposal) -> str | None:
+        """The only file in which the SEARCH lines stand."""
+        if not isinstance(proposal, Replace) or not any(map(str.strip, proposal.search)):
+            return None
+        wanted = max(proposal.search, key=len).strip().encode("utf-8", "replace")
+        holding = [path for path, data in self.known.files.items() if wanted in data][:50]
+        fitting = [path for path in holding if positions(self._lines(path), proposal.search)]
+        if len(fitting) != 1:
+            return None
+        self.notes.append(f"{proposal.name} names no file: took {fitting[0]}, the only one it fits")
+        return fitting[0]
+
+    def _lines(self, path: str) -> Sequence[str]:
+        try:
+            return self._text(path).lines
+        except NotText:
+            return ()
+
+    def _text(self, path: str) -> TextFile:
+        if path not in self.texts:
+            return TextFile.read(self.known.files[path])
+        return self.texts[path] or TextFile()
+
+    def _exists(self, path: str) -> bool:
+        return self.texts[path] is not None if path in self.texts else path in self.known.files
+
+    # --- edits --------------------------------------------------------------------------------
+
+    def _replace(self, edit: Replace, path: str) -> None:
+        if not self._exists(path):
+            if any(map(str.strip, edit.search)):
+                self.problems.append(f"{edit.name}: there is no file {path!r} to search in.")
+                return
+            self.texts[path] = _fresh(edit.new)
+            return
+        text = self._text(path)
+        if not any(map(str.strip, edit.search)):
+            self._insert(edit, path, text)
+            return
+        elided = elided_line(edit.new, text.lines)
+        if elided:
+            self.problems.append(
+                f"{edit.name}: {elided!r} stands for lines left out. Write them, or leave them "
+                "out of SEARCH as well."
+            )
+            return
+        found = locate(text.lines, edit.search, edit.new, at=edit.at)
+        if isinstance(found, Miss):
+            self.problems.append(_why_missed(edit, path, text, found))
+            return
+        if found.how:
+            self.notes.append(f"{edit.name}: matched {path} apart from {found.how}")
+        self._put(path, text, found, edit)
+
+    def _put(self, path: str, text: TextFile, found: Match, edit: Replace) -> None:
+        loose = bool(found.how)
+        new = text.splice(found.start, found.stop, found.replacement, loose=loose)
+        if edit.open_end is not None and found.stop >= len(text.lines):
+            new = _with_end(new, open_end=edit.open_end)
+        self.texts[path] = new
+
+    def _insert(self, edit: Replace, path: str, text: TextFile) -> None:
+        """No SEARCH lines: a diff that only adds, or an empty file."""
+        if edit.at is not None and 0 <= edit.at + 1 <= len(text.lines):
+            self.texts[path] = text.splice(edit.at + 1, edit.at + 1, edit.new)
+        elif not any(map(str.strip, text.lines)):
+            self.texts[path] = text.splice(0, len(text.lines), edit.new)
+        else:
+            self.problems.append(
+                f"{edit.name}: SEARCH is empty but {path} exists and is not. Put the lines next "
+                "to the change into SEARCH."
+            )
+
+    def _whole(self, edit: Whole, path: str) -> None:
+        if not self._exists(path):
+            if not edit.closed and not _complete_python(path, edit.lines):
+                self.problems.append(f"{edit.name}: {path} was not finished. {_SMALLER}")
+                return
+            elided = elided_line(edit.lines, ())
+            if elided:
+                self.problems.append(f"{edit.name}: {elided!r} stands for lines left out.")
+                return
+            self.texts[path] = _with_end(_fresh(edit.lines), open_end=bool(edit.open_end))
+            if edit.executable:
+                self.executable.add(path)
+            return
+        text = self._text(path)
+        problem = _why_not_whole(edit, path, text)
+        if problem:
+            self.problems.append(f"{edit.name}: {problem}")
+            return
+        self.texts[path] = text.splice(0, len(text.lines), edit.lines)
+
+    def _delete(self, edit: Delete, path: str) -> None:
+        if not self._exists(path):
+            self.problems.append(f"{edit.name}: there is no file {path!r} to delete.")
+            return
+        self.texts[path] = None
+
+    def _move(self, edit: Move, path: str) -> None:
+        target = edit.to
+        self.known.refuse_new(target)
+        if self.known.protected(target):
+            self.ignored.append(target)
+        elif self._exists(target):
+            self.problems.append(f"{edit.name}: {target} is already there.")
+        else:
+            self.texts[target] = self._text(path)
+            self.texts[path] = None
+            self.moved[path] = target
+
+
+def _of_diff(proposal: Proposal) -> bool:
+    return "diff" in proposal.name
+
+
+def _fresh(lines: Sequence[str]) -> TextFile:
+    return TextFile(lines=tuple(lines), ends=("\n",) * len(lines))
+
+
+def _with_end(text: TextFile, *, open_end: bool) -> TextFile:
+    if not text.ends:
+        return text
+    last = "" if open_end else text.usual_end
+    return TextFile(
+        lines=text.lines, ends=(*text.ends[:-1], last), bom=text.bom, encoding=text.encoding
+    )
+
+
+def _complete_python(path: str, lines: Sequence[str]) -> bool:
+    return path.endswith(".py") and pysource.is_python("\n".join(lines))
+
+
+def _why_not_whole(edit: Whole, path: str, text: TextFile) -> str:
+    """What speaks against writing this text over the file there."""
+    if edit.must_be_new and any(map(str.strip, text.lines)):
+        return f"{path} exists; a diff against /dev/null cannot change it."
+    elided = elided_line(edit.lines, text.lines)
+    if elided:
+        return f"{elided!r} stands for lines of {path} that you left out. {_SMALLER}"
+    if shrunk(edit.lines, text.lines):
+        return (
+            f"your {path} has {len(edit.lines)} lines, the one there has {len(text.lines)}: "
+            f"it was cut, or is only a part. {_SMALLER}"
+        )
+    if not edit.closed and len(edit.lines) * 20 < len(text.lines) * 19:
+        return f"the block with {path} was not closed: the reply was cut. {_SMALLER}"
+    if not edit.closed and path.endswith(".py") and not _complete_python(path, edit.lines):
+        return f"the block with {path} was not closed: the reply was cut. {_SMALLER}"
+    lost = _lost(path, edit.lines, text.lines)
+    if lost:
+        names = ", ".join(sorted(lost)[:6])
+        return f"your {path} no longer defines {names}: it is only a part of the file. {_SMALLER}"
+    return ""
+
+
+def _lost(path: str, new: Sequence[str], old: Sequence[str]) -> frozenset[str]:
+    if not path.endswith(".py") or len(new) * 10 > len(old) * 7:
+        return frozenset()
+    before, after = pysource.parse("\n".join(old)), pysource.parse("\n".join(new))
+    if isinstance(before, pysource.Broken) or isinstance(after, pysource.Broken):
+        return frozenset()
+    return lost_definitions(pysource.defined_names(after), pysource.defined_names(before))
+
+
+def _why_missed(edit: Replace, path: str, text: TextFile, miss: Miss) -> str:
+    if miss.several:
+        lines = ", ".join(map(str, miss.several[:8]))
+        return (
+            f"{edit.name}: its lines stand several times in {path} (lines {lines}). "
+            "Add lines around them so that only one place fits."
+        )
+    there = positions(text.lines, edit.new) if any(map(str.strip, edit.new)) else []
+    if there:
+        return (
+            f"{edit.name}: its SEARCH lines are not in {path}, but its REPLACE lines already are, "
+            f"at line {there[0] + 1}."
+        )
+    return f"{edit.name}: its lines are not in {path}. {nearest(text.lines, edit.search)}".rstrip()
