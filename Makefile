@@ -44,7 +44,7 @@ engine:
 	@bash sandbox/engine.sh
 
 image: env
-	@$(PY) -m agent_loop.sandbox.image
+	@$(PY) -m sandbox.build_base_image
 
 clean:
 	rm -rf $(VENV) .scratch .mypy_cache .ruff_cache .pytest_cache

@@ -1,11 +1,13 @@
 """From settings to the sandbox they ask for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_loop.config import SandboxSettings
-from agent_loop.errors import SandboxUnavailable
 from agent_loop.ports import Sandbox
+from agent_loop.sandbox.docker import DockerSandbox
+from agent_loop.sandbox.engine import find_engine
+from agent_loop.sandbox.image import pinned_image
 from agent_loop.sandbox.local import LocalSandbox
 
 
@@ -18,6 +20,7 @@ def make_sandbox(
     *,
     state_dir: Path,
     notify: Callable[[str], None] = _silent,
+    env: Mapping[str, str] | None = None,
 ) -> Sandbox:
     """The sandbox that `settings` name.
 
@@ -25,10 +28,20 @@ def make_sandbox(
         settings: kind, runtime, image, pool.
         state_dir: holds `image.lock`.
         notify: gets one line for each thing the owner should know.
+        env: the environment, for DOCKER_HOST and its kin; without it the system's default and the
+            active Docker context count.
 
     Raises:
         SandboxUnavailable: it cannot be had here; the message has the fix.
     """
     if settings.kind == "local":
         return LocalSandbox(allowed=settings.allow_local, notify=notify)
-    raise SandboxUnavailable(f"sandbox: {settings.kind} is being built ({state_dir})")
+    engine = find_engine(env or {}, Path.home())
+    try:
+        image = pinned_image(engine, settings.image, state_dir)
+        return DockerSandbox(
+            engine, image=image, runtime=settings.runtime, pool=settings.pool, notify=notify
+        )
+    except BaseException:
+        engine.close()
+        raise

@@ -14,6 +14,9 @@ STDERR_TAIL_BYTES = 64_000
 STDERR_CHARS = 16_000
 # Two threads may wait on one pipe: the one that did not get the bytes looks again after this.
 SLICE_S = 0.05
+# An engine may keep the pipe of a dead program open while input waits that nobody will read: after
+# this long without a byte the body is asked, and what is still on the way gets one slice.
+QUIET_S, LOOK_S = 0.25, 0.5
 OUT, ERR = 1, 2
 
 
@@ -77,20 +80,26 @@ class PipeSession:
         self._killed_for = ""
         self._closed = False
         self._confirmed = False
+        self._look_at = 0.0
+        self._dead = False
         self.on_close: Callable[[PipeSession], None] = lambda _session: None
 
     # --- ports.Session ---
 
     def send(self, data: bytes, *, deadline: float) -> None:
         view = memoryview(data)
+        self._stir()
         while view:
             # Reading while writing: a program that answers before it has read all would block us.
             self._pump()
-            view = view[self._write(view) :]
+            if taken := self._write(view):
+                self._stir()
+            view = view[taken:]
             if view:
                 self._wait(deadline, write=True)
 
     def receive(self, *, deadline: float) -> bytes:
+        self._stir()
         while True:
             self._pump()
             piece = self._next_piece()
@@ -125,7 +134,8 @@ class PipeSession:
         try:
             # Under the lock: a number closed while another thread reads would become its next file.
             with self._pipe:
-                self._channel.close()
+                if not self._killed_for:
+                    self._channel.close()
         finally:
             self._body.destroy()
             self.on_close(self)
@@ -144,6 +154,9 @@ class PipeSession:
             if self._killed_for or self._closed:
                 return
             self._killed_for = why
+        # First the pipe: an engine that cannot get rid of output does not get round to killing.
+        with self._pipe:
+            self._channel.close()
         self._body.kill()
 
     def alive(self) -> bool:
@@ -159,7 +172,7 @@ class PipeSession:
     def _over(self) -> bool:
         if self._stopped():
             return True
-        if not self._channel.ended:
+        if not (self._channel.ended or self._dead):
             return False
         self._confirm()
         return True
@@ -171,7 +184,7 @@ class PipeSession:
 
     def _write(self, view: memoryview) -> int:
         with self._pipe, suppress(OSError):
-            if not self._stopped():
+            if not (self._dead or self._stopped()):
                 return self._channel.write(view)
         self._confirm()
         raise BrokenPipeError("the program has ended")
@@ -183,6 +196,7 @@ class PipeSession:
                 return
             for stream, data in self._channel.read():
                 self._seen_bytes += len(data)
+                self._stir()
                 if stream == OUT:
                     self._out.append(data)
                 else:
@@ -208,6 +222,23 @@ class PipeSession:
             raise DeadlinePassed("no answer in time" if not write else "input not read in time")
         if not self._stopped():
             self._channel.wait(write=write, timeout_s=min(left_s, SLICE_S))
+            self._look_for_death()
+
+    def _stir(self) -> None:
+        """Something moves: no need to ask whether it lives."""
+        self._look_at = time.monotonic() + QUIET_S
+
+    def _look_for_death(self) -> None:
+        now = time.monotonic()
+        if now < self._look_at or self._stopped():
+            return
+        self._look_at = now + LOOK_S
+        if self._body.wait(0.0) is not None:
+            seen_bytes = self._seen_bytes
+            self._channel.wait(write=False, timeout_s=SLICE_S)
+            self._pump()
+            # Bytes may still be under way as long as any come.
+            self._dead = self._seen_bytes == seen_bytes
 
     def _drain(self, deadline: float) -> None:
         """Read to the end, keeping what came for a later `receive`."""

@@ -8,6 +8,7 @@ import pytest
 from agent_loop.errors import DeadlinePassed, SandboxUnavailable
 from agent_loop.ports import Box, Limits, Mount, Program
 from agent_loop.sandbox import LocalSandbox
+from tests.conftest import open_docker_sandbox
 
 ECHO = """
 import os
@@ -35,9 +36,12 @@ def read_all(session, count: int) -> bytes:
     return bytes(got)
 
 
-@pytest.fixture(scope="module", params=["local"])
+@pytest.fixture(scope="module", params=["local", pytest.param("docker", marks=pytest.mark.docker)])
 def sandbox(request):
-    made = LocalSandbox(allowed=True, notify=lambda line: None)
+    if request.param == "local":
+        made = LocalSandbox(allowed=True, notify=lambda line: None)
+    else:
+        made = open_docker_sandbox(request.getfixturevalue("base_image"))
     yield made
     made.close()
 
