@@ -134,9 +134,9 @@ def run(
     if input is not None:
         threads.append(_thread(_feed, _pipe(popen.stdin), input))
     timed_out = _wait(popen, timeout_s)
+    _kill_group(popen)  # what it left running in its group, holding the pipes
     for thread in threads:
         thread.join(_GRACE_S)
-    _kill_group(popen)  # what it left running in its group
     return Done(
         code=popen.wait(),
         out=bytes(out),

@@ -81,7 +81,7 @@ def parse(text: str) -> Document:
         if "nesting depth" in what:  # libyaml's own limit, where its scanner runs ahead of ours
             raise YamlProblem(_mark_line(mark), _TOO_DEEP) from error
         raise YamlProblem(_mark_line(mark), f"is not valid YAML: {what}{_hint(what)}") from error
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, UnicodeError) as error:
         raise YamlProblem(0, f"is not valid YAML: {str(error).splitlines()[0]}") from error
     if node is None:
         raise YamlProblem(0, "is empty")
@@ -242,9 +242,17 @@ def _scalar(node: yaml.ScalarNode) -> Plain:
     if tag == "int":
         return _number(node, text) if _WHOLE.fullmatch(text) else text
     if tag == "float":
-        return text if ":" in text else float(text.replace("_", "").replace(".inf", "inf"))
+        return _decimal(text)
     _check_tag(node, "str")
     return text
+
+
+def _decimal(text: str) -> float | str:
+    plain = text.replace("_", "").lower().replace(".inf", "inf").replace(".nan", "nan")
+    try:
+        return float(plain)
+    except ValueError:  # a base-60 number, or text with a number's tag
+        return text
 
 
 def _number(node: yaml.ScalarNode, text: str) -> int:
