@@ -2,14 +2,14 @@
 
 import threading
 from collections.abc import Callable, Mapping
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop import models, tasks
 from agent_loop.assemble.job import job_of
 from agent_loop.assemble.judging import make_check
-from agent_loop.config import Config, ModelSettings
+from agent_loop.config import Config, ModelSettings, clone
 from agent_loop.errors import AgentLoopError, ThreadError
 from agent_loop.graph.drive import resume, standing, start
 from agent_loop.graph.parts import Control, Limits, Parts, Result
@@ -31,7 +31,9 @@ from agent_loop.sandbox import make_sandbox
 from agent_loop.store import RunStore
 from agent_loop.tasks import Task
 
-STATE_DIR = Path(".scratch")
+PROBE_S = 20.0
+STATE = ".scratch"
+"""Folder of what was made for this machine, in the clone where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,6 +54,7 @@ class Workshop:
     config: Config
     store: RunStore
     notify: Callable[[str], None]
+    env: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
     _sandbox: Sandbox | None = None
     _probe: "Future[None] | None" = None
@@ -165,6 +168,18 @@ class Workshop:
         finally:
             check.close()
 
+    def refuse_taken(self, thread: str) -> None:
+        """Before anything is asked: a thread id is used once.
+
+        Raises:
+            ThreadError: the thread is there already.
+        """
+        if self.store.read_file(thread, "job.json") is not None:
+            raise ThreadError(
+                f"thread '{thread}' is there already. Say --continue {thread}, or choose another "
+                "--thread."
+            )
+
     def stored(self, thread: str, key: str) -> Mapping[str, Json]:
         """A map of the job a thread was started with.
 
@@ -188,7 +203,9 @@ class Workshop:
         with self._lock:
             if self._sandbox is None:
                 settings = self.config.sandbox_settings
-                self._sandbox = make_sandbox(settings, state_dir=STATE_DIR, notify=self.notify)
+                self._sandbox = make_sandbox(
+                    settings, state_dir=state_dir(), notify=self.notify, env=self.env
+                )
             return self._sandbox
 
     def close(self) -> None:
@@ -197,6 +214,8 @@ class Workshop:
             sandbox, self._sandbox = self._sandbox, None
             chosen, self._models = list(self._models.values()), {}
         if sandbox is not None:
+            if self._probe is not None:  # its container is given back by its own thread
+                wait([self._probe], timeout=PROBE_S)
             sandbox.close()
         for group in chosen:
             _close(group)
@@ -249,6 +268,11 @@ class Workshop:
             live=ask.live,
             sandbox=self.sandbox().describe,
         )
+
+
+def state_dir() -> Path:
+    """Where the pinned image is remembered."""
+    return (clone() or Path()) / STATE
 
 
 def _fallback(config: Config) -> Mapping[Role, ModelSettings] | None:

@@ -48,7 +48,8 @@ class Batch:
     stopper: Stopper
     typist: Typist
     limits: Limits | None = None
-    canned: OwnerReply | None = None
+    canned: tuple[OwnerReply, ...] = ()
+    """Answers to the first owner calls of each run."""
     named: bool = False
     """Several runs at once: each line says whose it is."""
     _turn: threading.Lock = field(default_factory=threading.Lock)
@@ -128,12 +129,7 @@ class Batch:
             understand=lambda line: reply_from_text(line, "terminal"),
             stopping=self.stopper.draining,
         )
-        owner = OneAtATime(owner, self._turn)
-        if self.canned is None:
-            return owner
-        return CannedOwner(
-            self.canned, times=(self.limits.max_pauses if self.limits else None) or 1, then=owner
-        )
+        return CannedOwner(self.canned, then=OneAtATime(owner, self._turn))
 
     def _show(self, result: Result) -> None:
         if self.screen.as_json:

@@ -16,7 +16,7 @@ from agent_loop.cli.options import Options, read
 from agent_loop.cli.owner import Typist
 from agent_loop.cli.screen import Screen
 from agent_loop.cli.stopping import Stopper
-from agent_loop.cli.stored import list_runs, show_run, verify
+from agent_loop.cli.stored import list_runs, recorded_answers, show_run, verify
 from agent_loop.cli.tables import summary_table
 from agent_loop.config import Config
 from agent_loop.errors import AgentLoopError
@@ -54,14 +54,17 @@ def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
     if options.show:
         return show_run(store, options.show, screen)
     board = Board(screen)
-    with _opened(settings, store, board) as workshop:
+    with _opened(settings, store, board, env) as workshop:
         if options.verify:
             return verify(workshop, options.verify, screen)
         return _drive(options, env, workshop, screen, board)
 
 
-def _opened(settings: Config, store: RunStore, board: Board) -> Workshop:
-    return Workshop(config=settings, store=store, notify=lambda line: board.say(line, "yellow"))
+def _opened(settings: Config, store: RunStore, board: Board, env: Mapping[str, str]) -> Workshop:
+    def notify(line: str) -> None:
+        board.say(line, "yellow")
+
+    return Workshop(config=settings, store=store, notify=notify, env=env)
 
 
 def _drive(
@@ -76,7 +79,7 @@ def _drive(
         stopper=stopper,
         typist=Typist(sys.stdin),
         limits=_limits(options, workshop),
-        canned=None if options.continued else reply,
+        canned=() if reply is None or options.continued else (reply,) * (options.max_pauses or 1),
         named=options.jobs > 1,
     )
     with stopper.listening():
@@ -112,9 +115,12 @@ def _planned(
     options: Options, env: Mapping[str, str], batch: Batch, ended: list[Ended]
 ) -> list[Planned]:
     workshop = batch.workshop
+    if options.thread:
+        workshop.refuse_taken(options.thread)
     if options.continued:
         return [_continued(options, env, batch, options.continued)]
     if options.replay:
+        batch.canned = (*batch.canned, *recorded_answers(workshop.store, options.replay))
         return [_replayed(env, workshop, options.replay, options.thread)]
     given = _tasks(options, batch.screen, ended)
     if given:

@@ -2,7 +2,7 @@
 
 import queue
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from agent_loop.cli.live import Board
@@ -109,18 +109,14 @@ class TerminalOwner:
 
 
 class CannedOwner:
-    """Gives one answer to every pause, then hands over to whoever stands behind it."""
+    """Gives prepared answers in order, then hands over to whoever stands behind it."""
 
-    def __init__(self, reply: OwnerReply, *, times: int, then: Owner) -> None:
-        self._reply = reply
-        self._left = times
+    def __init__(self, replies: Sequence[OwnerReply], *, then: Owner) -> None:
+        self._left = list(replies)
         self._then = then
 
     def answer(self, call: OwnerCall) -> OwnerReply | None:
-        if self._left > 0:
-            self._left -= 1
-            return self._reply
-        return self._then.answer(call)
+        return self._left.pop(0) if self._left else self._then.answer(call)
 
 
 class OneAtATime:

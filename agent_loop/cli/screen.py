@@ -12,6 +12,8 @@ from rich.text import Text
 from agent_loop.cli.safe import safe
 from agent_loop.ports import Json
 
+PIPE_WIDTH = 200
+
 
 def force_utf8(*streams: TextIO) -> None:
     """A legacy code page cannot kill the output: UTF-8, `?` for what even that cannot hold."""
@@ -62,4 +64,6 @@ class Screen:
 
 def _console(stream: TextIO) -> Console:
     # No markup, emoji codes or guessed highlights: all of it could come from a model.
-    return Console(file=stream, markup=False, emoji=False, highlight=False)
+    # A pipe has no width: thread names in a table must not be cut there.
+    width = None if stream.isatty() else PIPE_WIDTH
+    return Console(file=stream, markup=False, emoji=False, highlight=False, width=width)

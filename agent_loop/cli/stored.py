@@ -6,7 +6,8 @@ from agent_loop.assemble import Workshop
 from agent_loop.cli.safe import few_lines
 from agent_loop.cli.screen import Screen
 from agent_loop.cli.tables import OUTPUT_LINES, run_table, token_table, trust, whole
-from agent_loop.store import RunStore
+from agent_loop.ports import OwnerReply
+from agent_loop.store import RunStore, read_trace, reply_from_text
 
 
 def list_runs(store: RunStore, screen: Screen) -> int:
@@ -61,3 +62,10 @@ def verify(workshop: Workshop, thread: str, screen: Screen) -> int:
     word = "passes again" if verdict.passed else "does NOT pass"
     screen.result(f"{thread}: {word}, judged from {kept}", "green" if verdict.passed else "red")
     return 0 if verdict.passed else 1
+
+
+def recorded_answers(store: RunStore, thread: str) -> list[OwnerReply]:
+    """What the owner said in a recorded run, in order, for its replay."""
+    events = read_trace(store.trace_path(thread))
+    said = [str(e.get("text") or "") for e in events if e.get("kind") == "owner_replied"]
+    return [reply_from_text(text, "argument") for text in said if text]

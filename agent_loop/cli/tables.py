@@ -128,7 +128,7 @@ def summary_table(rows: Sequence[Row]) -> Table:
     table = Table("task", "outcome", box=None, pad_edge=False, header_style="bold")
     for name in ("laps", "tokens", "seconds"):
         table.add_column(name, justify="right")
-    table.add_column("thread", no_wrap=True)
+    table.add_column("thread", overflow="fold", min_width=24)
     table.add_column("reason")
     for row in rows:
         word = f"{row.outcome}, look" if row.look and row.outcome == "passed" else row.outcome
@@ -146,7 +146,10 @@ def summary_table(rows: Sequence[Row]) -> Table:
 
 def run_table(runs: Sequence[Summary]) -> Table:
     """`--list`."""
-    table = Table("thread", "task", "outcome", box=None, pad_edge=False, header_style="bold")
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    table.add_column("thread", overflow="fold", min_width=24)
+    table.add_column("task")
+    table.add_column("outcome")
     for name in ("laps", "tokens", "seconds"):
         table.add_column(name, justify="right")
     table.add_column("started")

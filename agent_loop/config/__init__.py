@@ -1,6 +1,6 @@
 """The configuration: read once, layered, checked, frozen, passed down."""
 
-from agent_loop.config.load import ALLOW_LOCAL, base_file, from_record, load
+from agent_loop.config.load import ALLOW_LOCAL, base_file, clone, from_record, load
 from agent_loop.config.schema import (
     PROVIDERS,
     CheckSettings,
@@ -20,6 +20,7 @@ __all__ = [
     "ModelSettings",
     "SandboxSettings",
     "base_file",
+    "clone",
     "from_record",
     "load",
     "split_model",

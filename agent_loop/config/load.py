@@ -37,11 +37,16 @@ class _Layer:
         return path in self.document.lines
 
 
+def clone() -> Path | None:
+    """The root of the clone this program runs from; `None` where it was installed elsewhere."""
+    root = Path(__file__).resolve().parents[2]
+    return root if (root / "config.yaml").is_file() else None
+
+
 def base_file(folder: Path) -> Path | None:
     """The configuration that patches lie over: the clone's own, else one in `folder`."""
-    clone = Path(__file__).resolve().parents[2]
-    candidates = (clone / "config.yaml", folder / "config.yaml")
-    return next((path for path in candidates if path.is_file()), None)
+    path = (clone() or folder) / "config.yaml"
+    return path if path.is_file() else None
 
 
 def load(

@@ -36,7 +36,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
         _say(Found(what="sandbox", ok=None, detail=line), out, as_json=given.json)
 
     store = RunStore(settings.runs_dir)
-    with Workshop(config=settings, store=store, notify=notify) as workshop:
+    with Workshop(config=settings, store=store, notify=notify, env=env) as workshop:
         for look in looks(workshop, env):
             for found in look():
                 _say(found, out, as_json=given.json)

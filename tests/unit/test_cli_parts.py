@@ -260,13 +260,13 @@ def test_ctrl_c_ends_the_question():
         assert terminal_owner(screen, stream, stopping=stopping).answer(CALL) is None
 
 
-def test_a_canned_answer_is_given_so_many_times():
+def test_canned_answers_are_given_in_order_and_once():
     class Nobody:
         def answer(self, call):
             return None
 
     reply = OwnerReply(kind="guidance", text="again", source="argument")
-    owner = CannedOwner(reply, times=2, then=Nobody())
+    owner = CannedOwner((reply, reply), then=Nobody())
     assert [owner.answer(CALL) for _ in range(3)] == [reply, reply, None]
 
 
