@@ -52,11 +52,17 @@ class Window:
 
     def was_cut(self, messages: Sequence[Message], counted: int | None) -> str:
         """Why the prompt that was counted cannot be the whole one that was sent, or nothing."""
-        size = _bytes(messages)
         if counted is None:
             return ""
         if counted >= self._real - 1:
             return f"the server filled its whole context ({counted} tokens): the prompt was cut"
+        return self.absurd(messages, counted)
+
+    def absurd(self, messages: Sequence[Message], counted: int | None) -> str:
+        """The same, for servers whose context is not known."""
+        size = _bytes(messages)
+        if counted is None:
+            return ""
         if size >= _ABSURD_FROM_BYTES and counted * _ABSURD < size:
             return f"the server read {counted} tokens of {size} bytes sent: the prompt was cut"
         return ""

@@ -1,12 +1,16 @@
 """Between our messages and LangChain's; its types go no further than this room."""
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Never
 
+from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
 
+from agent_loop.config import ModelSettings
+from agent_loop.errors import AgentLoopError
+from agent_loop.models.flow import Limits, Wire, pieces
 from agent_loop.models.provider import Collected
-from agent_loop.ports import Message
+from agent_loop.ports import Cancel, Message
 
 
 def to_langchain(messages: Sequence[Message]) -> list[BaseMessage]:
@@ -47,8 +51,10 @@ class Gathered:
         }
 
     def tokens(self, key: str) -> int | None:
-        """A count, or `None` where the server gave none."""
-        return None if self.usage is None else int(self.usage[key])
+        """A count, or `None` where the server gave none: no prompt has 0 tokens."""
+        if self.usage is None or not self.usage["input_tokens"]:
+            return None
+        return int(self.usage[key])
 
 
 def _texts(content: str | list[str | dict[Any, Any]]) -> Iterator[tuple[str, bool]]:
@@ -63,3 +69,37 @@ def _texts(content: str | list[str | dict[Any, Any]]) -> Iterator[tuple[str, boo
             yield str(block.get("thinking") or block.get("reasoning") or ""), True
         elif block.get("type") == "text":
             yield str(block.get("text") or ""), False
+
+
+def read_answer(
+    make: Callable[[Wire], BaseChatModel],
+    messages: Sequence[Message],
+    into: Collected,
+    *,
+    settings: ModelSettings,
+    cancel: Cancel,
+    translate: Callable[[Exception, Collected], Never],
+) -> Gathered:
+    """Ask and read to the end, within the settings' limits; the sockets are cut in any case.
+
+    Raises:
+        AgentLoopError: from the limits, or from `translate`, which gets every other error.
+    """
+    wire = Wire()
+    client = make(wire)
+    limits = Limits(read_s=settings.read_s, total_s=settings.total_s)
+
+    def read() -> Iterator[BaseMessage]:
+        return client.stream(to_langchain(messages))
+
+    gathered = Gathered()
+    stream = pieces(read, wire=wire, limits=limits, cancel=cancel, who=settings.name)
+    try:
+        gathered.take(stream, into)
+    except AgentLoopError:
+        raise
+    except Exception as error:
+        translate(error, into)
+    finally:
+        stream.close()
+    return gathered

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop.config import ModelSettings
-from agent_loop.errors import ConfigError
+from agent_loop.errors import ConfigError, ModelUnavailable
 from agent_loop.models.asking import Asking
 from agent_loop.models.embedded import EmbeddedProvider
 from agent_loop.models.provider import Provider
@@ -52,6 +52,8 @@ class Maker:
                 from agent_loop.models.ollama import OllamaProvider  # noqa: PLC0415
 
                 return OllamaProvider(settings)
+            case "openai" | "anthropic":
+                return _cloud(settings)
             case other:
                 raise ConfigError(f"models.{role}", f"unknown provider {other!r}")
 
@@ -77,6 +79,23 @@ class Maker:
             shared = read_recording(trace, thread, answered=sum(self.answered.values()))
             self._shared[f"replay:{thread}"] = shared
         return shared
+
+
+def _cloud(settings: ModelSettings) -> Provider:
+    """The adapter of an optional extra."""
+    try:
+        if settings.provider == "openai":
+            from agent_loop.models.openai import OpenAIProvider  # noqa: PLC0415
+
+            return OpenAIProvider(settings)
+        from agent_loop.models.anthropic import AnthropicProvider  # noqa: PLC0415
+
+        return AnthropicProvider(settings)
+    except ModuleNotFoundError as error:
+        raise ModelUnavailable(
+            f"{settings.name}: the package '{error.name}' is not installed. "
+            f"Type: pip install 'agent-loop[{settings.provider}]'"
+        ) from error
 
 
 def make_model(

@@ -2,19 +2,18 @@
 
 import hashlib
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, Never
 
 import httpx
 import ollama
-from langchain_core.messages import BaseMessage
 from langchain_ollama import ChatOllama
 
 from agent_loop.config import ModelSettings
-from agent_loop.errors import AgentLoopError, ModelUnavailable
+from agent_loop.errors import ModelUnavailable
 from agent_loop.models.context import Window
-from agent_loop.models.flow import Limits, Wire, pieces
-from agent_loop.models.langchain_chat import Gathered, to_langchain
+from agent_loop.models.flow import Wire
+from agent_loop.models.langchain_chat import Gathered, read_answer
 from agent_loop.models.ollama_server import (
     DEFAULT_URL,
     OllamaApi,
@@ -54,23 +53,14 @@ class OllamaProvider:
         self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
     ) -> Spent:
         doubt = self._window.refuse_too_long(messages)
-        wire = Wire()
-        client = self._client(wire, attempt)
-        limits = Limits(read_s=self._settings.read_s, total_s=self._settings.total_s)
-
-        def read() -> Iterator[BaseMessage]:
-            return client.stream(to_langchain(messages))
-
-        gathered = Gathered()
-        stream = pieces(read, wire=wire, limits=limits, cancel=cancel, who=self.answered)
-        try:
-            gathered.take(stream, into)
-        except AgentLoopError:
-            raise
-        except Exception as error:
-            self._translate(error, into)
-        finally:
-            stream.close()
+        gathered = read_answer(
+            lambda wire: self._client(wire, attempt),
+            messages,
+            into,
+            settings=self._settings,
+            cancel=cancel,
+            translate=self._translate,
+        )
         return self._spent(gathered, messages, into, doubt)
 
     def _client(self, wire: Wire, attempt: Attempt) -> ChatOllama:
