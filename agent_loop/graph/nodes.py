@@ -16,7 +16,7 @@ from agent_loop.graph.state import (
     added,
     tokens,
 )
-from agent_loop.graph.verdicts import dumped, fields_of, loaded, tidy
+from agent_loop.graph.verdicts import fields_of, saved, tidy, verdict_of
 from agent_loop.ports import Candidate, Events, Json, Message, Reply, Role, Usage
 from agent_loop.prompts import Brief, Lap, Prompts, bounded, cleaned, opinion
 
@@ -144,23 +144,25 @@ def check(state: State, run: Run) -> Update:
 def _judged(state: State, run: Run, candidate: Candidate) -> Update:
     verdict = tidy(run.parts.check.judge(candidate))
     run.events.emit("verdict", {"lap": state["lap"], **fields_of(verdict)})
-    text = dumped(verdict)
-    seen = SeenState(digest=candidate.digest, lap=state["lap"], verdict=text, review_tokens=0)
+    kept = saved(verdict)
+    seen = SeenState(**kept, digest=candidate.digest, lap=state["lap"], review_tokens=0)
     return {
         "answer": cleaned(candidate.answer),
         "digest": candidate.digest,
-        "verdict": text,
+        **kept,
         "seen": [*state["seen"], seen],
     }
 
 
 def _repeated(state: State, candidate: Candidate, known: SeenState) -> Update:
-    verdict = loaded(known["verdict"])
+    verdict = verdict_of(known)
     said = "passed the check but was rejected" if verdict and verdict.passed else "did not pass"
     return {
         "answer": cleaned(candidate.answer),
         "digest": candidate.digest,
         "verdict": known["verdict"],
+        "feedback": known["feedback"],
+        "output": known["output"],
         "problem": f"It is the same as your answer in lap {known['lap']}, which {said}. "
         "Comments and layout do not count. It was not judged again. Change what the code does.",
         "repeat_of": known["lap"],
@@ -172,7 +174,7 @@ def _repeated(state: State, candidate: Candidate, known: SeenState) -> Update:
 
 def review(state: State, run: Run) -> Update:
     """Ask the reviewer where there is something to review; then close the lap."""
-    verdict = loaded(state["verdict"])
+    verdict = verdict_of(state)
     if state["problem"] or verdict is None:
         return close_lap(state, run.limits, review="", said="")
     now = _told(_lap(state))
@@ -195,7 +197,7 @@ def close_lap(
 
     APPROVED cannot beat a failing verdict; a review that says neither word leaves the verdict.
     """
-    verdict = loaded(state["verdict"])
+    verdict = verdict_of(state)
     passed = bool(verdict and verdict.passed and not state["problem"] and said != "rejected")
     seen = [
         {**s, "review_tokens": review_tokens} if s["lap"] == state["lap"] else s
@@ -223,7 +225,7 @@ def _capped(state: State, limits: Limits) -> Update:
 
 
 def _lap(state: State) -> LapState:
-    verdict = loaded(state["verdict"]) if not state["problem"] or state["repeat_of"] else None
+    verdict = verdict_of(state) if not state["problem"] or state["repeat_of"] else None
     return LapState(
         n=state["lap"],
         by=state["by"],

@@ -7,7 +7,7 @@ from langgraph.types import interrupt
 
 from agent_loop.errors import StoreFault
 from agent_loop.graph.state import State
-from agent_loop.graph.verdicts import loaded
+from agent_loop.graph.verdicts import verdict_of
 from agent_loop.prompts import bounded
 
 
@@ -23,7 +23,7 @@ def ask_owner(state: State) -> dict[str, Any]:
 
 def question(state: State) -> dict[str, Any]:
     """What the owner is told at the pause."""
-    verdict = loaded(state["verdict"])
+    verdict = verdict_of(state)
     passed = bool(verdict and verdict.passed)
     last = state["laps"][-1] if state["laps"] else None
     reason = last["problem"] if last and last["problem"] else verdict.reason if verdict else ""

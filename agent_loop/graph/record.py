@@ -9,7 +9,7 @@ from agent_loop.errors import AgentLoopError
 from agent_loop.graph.jobs import Begun
 from agent_loop.graph.parts import Parts
 from agent_loop.graph.state import State
-from agent_loop.graph.verdicts import fields_of, loaded
+from agent_loop.graph.verdicts import fields_of, verdict_of
 from agent_loop.ports import Json, Outcome
 from agent_loop.store import Summary
 
@@ -31,7 +31,7 @@ def record(
     begun: Begun, state: State, ending: Ending, facts: Mapping[str, Json]
 ) -> dict[str, Json]:
     """The whole record."""
-    verdict, job = loaded(state["verdict"]), begun.job
+    verdict, job = verdict_of(state), begun.job
     return {
         "thread": begun.thread,
         "kind": job.brief.kind,

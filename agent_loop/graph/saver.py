@@ -28,6 +28,7 @@ MAX_TEXT_BYTES = 8 << 20
 _MAX_DOCUMENT_BYTES = 64 << 20
 _TAG = "$"
 _KIND = "agent-loop-json"
+_PACKED = "agent-loop-json-z"
 _TABLE = """CREATE TABLE IF NOT EXISTS texts (
     thread_id TEXT NOT NULL, hash TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (thread_id, hash)
 )"""
@@ -40,6 +41,7 @@ class JsonSerde:
         self._conn = conn
         self._thread = thread
         self._kept: set[str] = set()
+        self._new: dict[str, bytes] = {}
 
     def dumps_typed(self, obj: object) -> tuple[str, bytes]:
         """What langgraph stores: checkpoints, channel values, interrupts.
@@ -47,16 +49,20 @@ class JsonSerde:
         Raises:
             TypeError: something that is not plain JSON got into the state.
         """
-        return _KIND, json.dumps(self._plain(obj), allow_nan=False).encode()
+        raw = json.dumps(self._plain(obj), allow_nan=False, separators=(",", ":")).encode()
+        # Mostly channel versions, 50 bytes each and alike: they pack to a fifth.
+        return (_KIND, raw) if len(raw) < LONG_CHARS else (_PACKED, zlib.compress(raw, 6))
 
     def loads_typed(self, data: tuple[str, bytes]) -> object:
         """Raises StoreFault for what this class did not write."""
         kind, raw = data
-        if kind != _KIND or type(raw) is not bytes or len(raw) > _MAX_DOCUMENT_BYTES:
+        if kind not in (_KIND, _PACKED) or type(raw) is not bytes:
             raise unreadable("a saved step is of a kind that this program does not write")
         try:
+            if kind == _PACKED:
+                raw = zlib.decompressobj().decompress(raw, _MAX_DOCUMENT_BYTES)
             return self._rich(json.loads(raw))
-        except (ValueError, RecursionError) as error:
+        except (ValueError, RecursionError, zlib.error) as error:
             raise unreadable(f"a saved step is damaged ({error})") from error
 
     def _plain(self, value: object) -> Json:
@@ -95,14 +101,20 @@ class JsonSerde:
     def _keep(self, text: str) -> str:
         raw = text.encode("utf-8", "replace")
         name = hashlib.sha256(raw).hexdigest()
-        if name not in self._kept:
-            # Not committed here: the saver's own commit takes the text and the step together.
-            self._conn.execute(
-                "INSERT OR IGNORE INTO texts (thread_id, hash, body) VALUES (?, ?, ?)",
-                (self._thread, name, zlib.compress(raw, 6)),
-            )
-            self._kept.add(name)
+        if name not in self._kept and name not in self._new:
+            self._new[name] = zlib.compress(raw, 6)
         return name
+
+    def write_texts(self, cursor: sqlite3.Cursor) -> None:
+        """Insert the texts that steps have named since, in the transaction of their step."""
+        rows = [(self._thread, name, body) for name, body in list(self._new.items())]
+        if rows:
+            cursor.executemany(
+                "INSERT OR IGNORE INTO texts (thread_id, hash, body) VALUES (?, ?, ?)", rows
+            )
+        for _, name, _ in rows:
+            self._kept.add(name)
+            self._new.pop(name, None)
 
     def _text(self, name: object) -> str:
         row = self._conn.execute(
@@ -118,6 +130,27 @@ class JsonSerde:
         if hashlib.sha256(raw).hexdigest() != name:
             raise unreadable("a saved text is not the one its hash names")
         return raw.decode("utf-8", "replace")
+
+
+class TextSaver(SqliteSaver):
+    """SqliteSaver whose every commit takes the new texts along.
+
+    They are written here, under the saver's lock, and not where a step is serialised: langgraph
+    does that in other threads, and a thread that waits for a connection in use holds the
+    interpreter, so the run that has the database could not go on (24 runs in one process stood
+    still until every wait timed out).
+    """
+
+    def __init__(self, conn: sqlite3.Connection, serde: JsonSerde) -> None:
+        super().__init__(conn, serde=serde)
+        self._texts = serde
+
+    @contextmanager
+    def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:
+        with super().cursor(transaction) as cursor:
+            yield cursor
+            if transaction:
+                self._texts.write_texts(cursor)
 
 
 @contextmanager
@@ -140,7 +173,7 @@ def opened(path: Path, thread: str, *, busy_s: float = BUSY_S) -> Iterator[Sqlit
             conn.execute(_TABLE)
             conn.execute("BEGIN IMMEDIATE")
             conn.rollback()
-            saver = SqliteSaver(conn, serde=JsonSerde(conn, thread))
+            saver = TextSaver(conn, JsonSerde(conn, thread))
             saver.setup()
         except sqlite3.Error as error:
             raise store_fault(path, error) from error

@@ -44,6 +44,8 @@ class SeenState(TypedDict):
     digest: str
     lap: int
     verdict: str
+    feedback: str
+    output: str
     review_tokens: int
 
 
@@ -72,7 +74,9 @@ class State(TypedDict):
     answer: str
     digest: str
     verdict: str
-    """`ports.Verdict` as JSON; empty: nothing judged yet."""
+    """`ports.Verdict` as JSON without its two long texts; empty: nothing judged yet."""
+    feedback: str
+    output: str
     review: str
     opinion: str
     # what came before
@@ -101,9 +105,9 @@ def fresh(*, rejection_cap: int, can_escalate: bool) -> State:
         version=VERSION, rejection_cap=rejection_cap, can_escalate=can_escalate,
         lap=0, rejections=0, repeats=0, escalated=False, pauses=0, plan="", material="",
         by="worker", reply="", finish="stop", answered_by="", problem="", repeat_of=0, answer="",
-        digest="", verdict="", review="", opinion="", laps=[], seen=[], usage={}, replies={},
-        guessed_tokens=0, context_cuts=0, format_failures=0, saved_checks=0, saved_tokens=0,
-        spent_s=0.0, outcome="", reason="",
+        digest="", verdict="", feedback="", output="", review="", opinion="", laps=[], seen=[],
+        usage={}, replies={}, guessed_tokens=0, context_cuts=0, format_failures=0,
+        saved_checks=0, saved_tokens=0, spent_s=0.0, outcome="", reason="",
     )  # fmt: skip
 
 
@@ -132,7 +136,8 @@ def added(total: UsageState | None, usage: Usage) -> UsageState:
 _MODELS: dict[str, Mapping[str, type]] = {
     "laps": {"n": int, "by": str, "reply": str, "problem": str, "passed": bool, "result": str,
              "review": str, "guidance": str},
-    "seen": {"digest": str, "lap": int, "verdict": str, "review_tokens": int},
+    "seen": {"digest": str, "lap": int, "verdict": str, "feedback": str, "output": str,
+             "review_tokens": int},
     "usage": {"calls": int, "unmeasured_calls": int, "input_tokens": int, "output_tokens": int,
               "reused_tokens": int, "load_s": float, "seconds": float, "retries": int},
 }  # fmt: skip

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
+from typing import Any, TypedDict
 
 from agent_loop.errors import StoreFault
 from agent_loop.ports import Json, Look, Proof, Verdict
@@ -11,6 +11,16 @@ from agent_loop.prompts import bounded, cleaned
 
 MAX_EXECUTED = 5_000
 MAX_ITEMS = 200
+
+
+class Saved(TypedDict):
+    """The fields of a state that hold a verdict."""
+
+    verdict: str
+    feedback: str
+    output: str
+
+
 _TEXTS = ("isolation", "reason", "feedback", "output")
 
 
@@ -34,20 +44,24 @@ def fields_of(verdict: Verdict) -> dict[str, Json]:
     return fields
 
 
-def dumped(verdict: Verdict) -> str:
-    return json.dumps(asdict(verdict))
+def saved(verdict: Verdict) -> Saved:
+    """The verdict as a state keeps it. Its long texts stand apart: laps name the feedback too."""
+    short = replace(verdict, feedback="", output="")
+    text = json.dumps(asdict(short))
+    return Saved(verdict=text, feedback=verdict.feedback, output=verdict.output)
 
 
-def loaded(text: str) -> Verdict | None:
-    """The verdict of a state; `None` where nothing was judged.
+def verdict_of(state: Saved) -> Verdict | None:
+    """The verdict in a state; `None` where nothing was judged.
 
     Raises:
-        StoreFault: not what `dumped` writes.
+        StoreFault: not what `saved` gave.
     """
-    if not text:
+    if not state["verdict"]:
         return None
     try:
-        return _verdict(json.loads(text))
+        fields = json.loads(state["verdict"])
+        return _verdict({**fields, "feedback": state["feedback"], "output": state["output"]})
     except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise StoreFault(
             f"checkpoints.sqlite: the saved verdict was not written by this program ({error}). "

@@ -1,0 +1,75 @@
+"""A run in a process of its own that may be killed at any moment and goes on in the next one."""
+
+from pathlib import Path
+
+from agent_loop.graph import drive
+from agent_loop.graph.parts import Parts
+from agent_loop.models.scripted import Line, Script, ScriptedModel
+from agent_loop.ports import Check, SystemClock
+from agent_loop.store import RunStore, reply_from_text
+from tests.fakes.check import ScriptedCheck
+from tests.fakes.runs import job
+
+# One task in which every path is taken: a wrong answer, prose, a repeat, an escalation, an owner
+# call, guidance, a pass that the reviewer rejects, a pass.
+TESTS = ("assert f() == 1", "assert f() + f() == 2")
+WRONG = "```python\ndef f():\n    return 2\n```"
+SAME = "```python\ndef f():\n    # on second thoughts\n    return 2\n```"
+OTHER = "```python\ndef f():\n    return 3\n```"
+PASS = "```python\ndef f():\n    return 1  # right\n```"
+SHORTER = "```python\nf = lambda: 1; right = 1\n```"
+SCRIPT = {
+    "lead": ["1. Return one."],
+    "worker": [
+        WRONG,
+        "You could return one.",
+        SAME,
+        OTHER,
+        PASS.replace("# right", "+ 0*len('right')"),
+        SHORTER,
+    ],
+    "reviewer": ["REJECTED", "REJECTED", "REJECTED", "REJECTED: too long", "APPROVED"],
+    "escalation": ["```python\ndef f():\n    return 4\n```"],
+}
+
+
+class OnlyOnce:
+    """An owner who gives guidance at once."""
+
+    def answer(self, call):
+        return reply_from_text("Return the number one, on one line.", "terminal")
+
+
+def models(replies, delay_s):
+    return {
+        role: ScriptedModel(
+            f"scripted:{role}",
+            Script(
+                role, [Line(text=t, delay_s=delay_s) for t in lines], answered=replies.get(role, 0)
+            ),
+        )
+        for role, lines in SCRIPT.items()
+    }
+
+
+def drive_on(root: str, thread: str, delay_s: float, check: Check | None = None) -> str:
+    """Start the thread, or continue it where it is there already; the outcome."""
+    store = RunStore(Path(root))
+    known = store.read_file(thread, "job.json") is not None
+    replies = drive.standing(store, thread).replies if known else {}
+    made = Parts(
+        models=models(replies, delay_s),
+        check=check or ScriptedCheck(delay_s=delay_s),
+        owner=OnlyOnce(),
+        clock=SystemClock(),
+    )
+    if known:
+        return drive.resume(thread, made, store).outcome
+    return drive.start(
+        thread, job(tests=TESTS, task="Write f() that returns 1."), made, store
+    ).outcome
+
+
+def child(root: str, thread: str, delay_s: float) -> None:
+    """What a killed process runs."""
+    drive_on(root, thread, delay_s)
