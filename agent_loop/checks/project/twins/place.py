@@ -112,3 +112,23 @@ def identifiers(node: ast.AST) -> set[str]:
         elif isinstance(one, ast.arg):
             found.add(one.arg)
     return found
+
+
+def static_tests(tree: ast.Module) -> tuple[tuple[str, ...], ...]:
+    """Tests of a file that cannot be imported, by the usual names."""
+    found: list[tuple[str, ...]] = []
+    for node in _flat(tree.body):
+        if isinstance(node, _DEFINITIONS) and node.name.startswith("test"):
+            found.append((node.name,))
+        elif isinstance(node, ast.ClassDef) and _holds_tests(node):
+            found += [
+                (node.name, one.name)
+                for one in _flat(node.body)
+                if isinstance(one, _DEFINITIONS) and one.name.startswith("test")
+            ]
+    return tuple(dict.fromkeys(found))
+
+
+def _holds_tests(node: ast.ClassDef) -> bool:
+    bases = [ast.unparse(base) for base in node.bases]
+    return node.name.startswith("Test") or any(base.endswith("TestCase") for base in bases)

@@ -1,0 +1,204 @@
+"""What each run of a candidate proves. Pure: records in, proofs out."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agent_loop.checks.project.command import TREE
+from agent_loop.checks.project.frozen import Frozen, expand
+from agent_loop.checks.project.records import BAD, TestRun
+from agent_loop.checks.project.source.sabotage import Marker
+from agent_loop.checks.project.twins.copies import CopiedTest
+from agent_loop.ports import Proof
+
+RED_FIRST = "red first"
+SAME_TESTS = "same tests"
+RED_AGAIN = "red again"
+LINES_RAN = "lines ran"
+TWINS_FAIL = "twins fail"
+RENAMED = "renamed passes"
+PATHS = "path rules"
+HIDDEN = "hidden tests"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One proof, and what of it a person should look at."""
+
+    proof: Proof
+    look: str = ""
+
+
+def red_first(frozen: Frozen) -> Proof:
+    if frozen.green_start:
+        return Proof(name=RED_FIRST, held=True, detail="the task allows a green start")
+    by_import = len(frozen.by_import)
+    parts = [f"{len(frozen.wanted)} failed"] if frozen.wanted else []
+    parts += [f"{by_import} could not be imported"] if by_import else []
+    return Proof(name=RED_FIRST, held=bool(parts), detail=", ".join(parts))
+
+
+def same_tests(frozen: Frozen, run: TestRun) -> Proof:
+    """The frozen tests, all of them and no others, each with the outcome it may have."""
+    problem = (
+        _missing(frozen, run) or _strangers(frozen, run) or _outcomes(frozen, run) or _end(run)
+    )
+    return Proof(name=SAME_TESTS, held=not problem, detail=problem or f"{len(run.outcomes)} ran")
+
+
+def _end(run: TestRun) -> str:
+    if run.problems:
+        return f"the records of the run are not whole: {run.problems[0]}"
+    if not run.ended:
+        return f"the run did not reach its end: {run.answer.ending}"
+    return "" if run.clean else run.answer.ending
+
+
+def _missing(frozen: Frozen, run: TestRun) -> str:
+    found = expand(frozen.ids, [*run.outcomes])
+    gone = [name for name, ids in found.items() if not ids]
+    if not gone:
+        return ""
+    return f"{len(gone)} of {len(frozen.ids)} tests did not run: {shown(gone)}"
+
+
+def _strangers(frozen: Frozen, run: TestRun) -> str:
+    known = {one for ids in expand(frozen.ids, [*run.outcomes]).values() for one in ids}
+    strange = [one for one in run.outcomes if one not in known]
+    return f"tests ran that were not asked for: {shown(strange)}" if strange else ""
+
+
+def _outcomes(frozen: Frozen, run: TestRun) -> str:
+    wrong: list[str] = []
+    must_pass = set(real_ids(frozen, run))
+    for name, outcome in run.outcomes.items():
+        strict = name in must_pass or frozen.outcomes.get(name) == "passed"
+        if outcome in BAD or (strict and outcome != "passed"):
+            wrong.append(f"{name} {outcome}")
+    return (
+        f"{len(wrong)} of {len(run.outcomes)} tests did not pass: {shown(wrong)}" if wrong else ""
+    )
+
+
+def real_ids(frozen: Frozen, run: TestRun) -> tuple[str, ...]:
+    """The wanted ids as they ran, parameter sets included."""
+    named = expand(frozen.all_wanted, [*run.outcomes])
+    return tuple(dict.fromkeys(one for ids in named.values() for one in ids))
+
+
+def sabotaged(run: TestRun, wanted: Sequence[str], marker: Marker) -> str:
+    """Why this run shows that the wanted tests run the sabotaged code; empty if it does not."""
+    if run.uncollected or not run.whole or run.answer.code != 1:
+        return ""
+    red = [one for one in wanted if run.outcomes.get(one) in BAD]
+    for phase in ("call", "setup"):
+        hit = [one for one in red if (phase, marker.name) in run.raised.get(one, frozenset())]
+        if hit:
+            return f"{len(hit)} of {len(wanted)} wanted tests failed in {phase} with it"
+    if red and run.answer.marks:
+        return f"{len(red)} of {len(wanted)} wanted tests failed after it ran out of sight"
+    return ""
+
+
+def lines_ran(
+    run: TestRun, wanted: Sequence[str], lines: Mapping[str, frozenset[int]], *, inside: bool
+) -> Judged:
+    """At least one changed line was executed, by a wanted test where functions changed."""
+    if not lines:
+        detail = "nothing was added that could run: lines, functions or files were taken away"
+        return Judged(
+            proof=Proof(name=LINES_RAN, held=True, detail=detail), look="only deletions or data"
+        )
+    hits = {
+        (test, path.removeprefix(f"{TREE}/"), line)
+        for test, path, line in run.lines
+        if line in lines.get(path.removeprefix(f"{TREE}/"), frozenset())
+    }
+    by_tests = {(path, line) for test, path, line in hits if test in set(wanted)}
+    if by_tests or (hits and not inside):
+        count = len(by_tests) or len(hits)
+        detail = f"{count} changed lines ran"
+        return Judged(proof=Proof(name=LINES_RAN, held=True, detail=detail))
+    if hits:
+        detail = "changed lines ran only while the modules were imported"
+        return Judged(proof=Proof(name=LINES_RAN, held=True, detail=detail), look=detail)
+    detail = f"the wanted tests ran none of the changed lines ({run.answer.ending})"
+    return Judged(proof=Proof(name=LINES_RAN, held=False, detail=detail))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MustFail:
+    """One run whose tests must all fail."""
+
+    run: TestRun
+    tests: Sequence[CopiedTest]
+    path_of_lines: str = ""
+
+
+def twins_fail(
+    parts: Sequence[MustFail],
+    wanted: Sequence[str],
+    ran: frozenset[tuple[str, str, int]],
+    without: Sequence[str],
+) -> Judged:
+    """Every altered check that runs must turn its test red, and every wanted test has one."""
+    failed: set[str] = set()
+    count = 0
+    idle: list[str] = []
+    for part in parts:
+        if not part.tests:
+            continue
+        if not part.run.whole or part.run.answer.code != 1:
+            return _twin(False, f"their run ended otherwise: {_ending(part.run)}")
+        for test in part.tests:
+            outcome = part.run.outcomes.get(test.run)
+            if outcome in BAD:
+                failed.add(test.original)
+                count += 1
+            elif outcome is not None and _idle(test, ran):
+                idle.append(test.original)
+            else:
+                said = outcome or "did not run"
+                return _twin(False, f"a copy of {test.original} with an altered check {said}")
+    bare = [one for one in wanted if one not in failed]
+    if bare:
+        why = "no twin can be made of" if set(bare) & set(without) else "no altered check ran in"
+        return _twin(False, f"{why} {shown(bare)}")
+    look = f"checks that never ran in {shown(list(dict.fromkeys(idle)))}" if idle else ""
+    return _twin(True, f"{count} altered copies failed", look)
+
+
+def _ending(run: TestRun) -> str:
+    if run.problems:
+        return run.problems[0]
+    return run.answer.ending
+
+
+def _idle(test: CopiedTest, ran: frozenset[tuple[str, str, int]]) -> bool:
+    """Its altered check is on a line that the unaltered test never reached."""
+    path = f"{TREE}/{test.original.partition('::')[0]}"
+    return bool(test.lines) and not any((test.original, path, line) in ran for line in test.lines)
+
+
+def _twin(held: bool, detail: str, look: str = "") -> Judged:
+    return Judged(proof=Proof(name=TWINS_FAIL, held=held, detail=detail), look=look)
+
+
+def renamed_passes(run: TestRun, tests: Sequence[CopiedTest], name: str = RENAMED) -> Proof:
+    wrong = [
+        f"{test.original} {run.outcomes.get(test.run, 'did not run')}"
+        for test in tests
+        if run.outcomes.get(test.run) != "passed"
+    ]
+    if wrong:
+        detail = f"under other names: {shown(wrong)}"
+        return Proof(name=name, held=False, detail=detail)
+    problem = _end(run)
+    return Proof(name=name, held=not problem, detail=problem or f"{len(tests)} passed")
+
+
+def shown(names: Sequence[str]) -> str:
+    more = len(names) - _SHOWN
+    return ", ".join(one[:200] for one in names[:_SHOWN]) + (
+        f" and {more} more" if more > 0 else ""
+    )

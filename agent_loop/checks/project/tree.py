@@ -1,0 +1,172 @@
+"""The copy that containers see: the untouched project plus what one run lays over it.
+
+It is mounted read-only and outlives the containers, so that a run writes only the files that
+differ from the run before: an unchanged tree is never copied again.
+"""
+
+import hashlib
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+
+from agent_loop.errors import StoreFault
+
+
+class Base:
+    """The untouched project, read once; nothing of it is kept in memory but names and digests."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.links: dict[str, str] = {}
+        self.digests: dict[str, str] = {}
+        for path in walk(root):
+            name = path.relative_to(root).as_posix()
+            if path.is_symlink():
+                self.links[name] = str(path.readlink())
+            else:
+                self.digests[name] = digest(path.read_bytes())
+
+    def __contains__(self, name: str) -> bool:
+        return name in self.digests or name in self.links
+
+    def read(self, name: str) -> bytes | None:
+        """`None` where there is no such file."""
+        return (self.root / name).read_bytes() if name in self.digests else None
+
+
+class Files(Mapping[str, bytes]):
+    """The project's files as a mapping that reads on demand."""
+
+    def __init__(self, base: Base) -> None:
+        self._base = base
+
+    def __getitem__(self, name: str) -> bytes:
+        data = self._base.read(name)
+        if data is None:
+            raise KeyError(name)
+        return data
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._base.digests)
+
+    def __len__(self) -> int:
+        return len(self._base.digests)
+
+
+class Tree:
+    """One mounted copy. Not for two runs at a time."""
+
+    def __init__(self, base: Base, root: Path) -> None:
+        self._base = base
+        self.root = root
+        self._laid: dict[str, str | None] = {}
+        """What differs from the base: digest by name, `None` for a file that is gone."""
+        if root.exists():
+            shutil.rmtree(root)
+        _copy(base.root, root)
+
+    def show(self, overlay: Mapping[str, bytes | None]) -> None:
+        """Make the tree the base plus `overlay`; `None` takes a file away.
+
+        Raises:
+            StoreFault: the disk refused.
+        """
+        try:
+            for name in set(self._laid) - set(overlay):
+                self._put(name, self._base.read(name))
+            for name, data in overlay.items():
+                if self._laid.get(name, "") != (None if data is None else digest(data)):
+                    self._put(name, data)
+        except OSError as error:
+            raise StoreFault(f"{self.root}: the project copy cannot be written: {error}") from error
+
+    def changed(self, names: Callable[[str], bool]) -> list[str]:
+        """Files chosen by `names` whose content is not the base's, looked at on disk."""
+        return [
+            name
+            for name, known in self._base.digests.items()
+            if names(name) and _digest_of(self.root / name) != known
+        ]
+
+    def _put(self, name: str, data: bytes | None) -> None:
+        path = self._inside(name)
+        if data is None:
+            path.unlink(missing_ok=True)
+            _prune(path.parent, self.root)
+        else:
+            _replace(path, data, executable=_executable(self._base.root / name))
+        now = None if data is None else digest(data)
+        if now == self._base.digests.get(name):
+            self._laid.pop(name, None)
+        else:
+            self._laid[name] = now
+
+    def _inside(self, name: str) -> Path:
+        path = self.root / name
+        for part in [path, *path.parents]:
+            if part == self.root:
+                return path
+            if part.is_symlink():
+                break
+        raise StoreFault(f"{name}: not a plain path inside the project copy")
+
+
+def walk(root: Path) -> Iterator[Path]:
+    """Every file and link below `root`, sorted, compiled leftovers left out."""
+    for folder, folders, files in os.walk(root):
+        place = Path(folder)
+        linked = [name for name in folders if (place / name).is_symlink()]
+        folders[:] = sorted(
+            name for name in folders if name not in linked and name != "__pycache__"
+        )
+        for name in sorted([*files, *linked]):
+            if not name.endswith((".pyc", ".pyo")):
+                yield place / name
+
+
+def digest(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _digest_of(path: Path) -> str:
+    try:
+        return digest(path.read_bytes())
+    except OSError:
+        return ""
+
+
+def _executable(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Readable for the container's user, whatever the owner's modes are."""
+    target.mkdir(parents=True)
+    target.chmod(0o755)
+    for path in walk(source):
+        goal = target / path.relative_to(source)
+        if not goal.parent.is_dir():
+            goal.parent.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink():
+            goal.symlink_to(path.readlink())
+        else:
+            shutil.copyfile(path, goal)
+            goal.chmod(0o755 if _executable(path) else 0o644)
+
+
+def _replace(path: Path, data: bytes, *, executable: bool) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    number, name = tempfile.mkstemp(dir=path.parent)
+    with os.fdopen(number, "wb") as file:
+        file.write(data)
+    Path(name).chmod(0o755 if executable else 0o644)
+    Path(name).replace(path)
+
+
+def _prune(folder: Path, root: Path) -> None:
+    """Remove folders that an overlay had made."""
+    while folder != root and not any(folder.iterdir()):
+        folder.rmdir()
+        folder = folder.parent
