@@ -135,7 +135,12 @@ class Kind:
 
 
 def pytest_job(
-    setting: Setting, ids: Sequence[str] | None, *, wall_s: float, kind: Kind | None = None
+    setting: Setting,
+    ids: Sequence[str] | None,
+    *,
+    wall_s: float,
+    kind: Kind | None = None,
+    marks: tuple[str, ...] = (),
 ) -> Job:
     """The command for `ids`, or for what the task's own command selects."""
     what = kind or Kind()
@@ -161,6 +166,7 @@ def pytest_job(
         files=files,
         input=json.dumps(run),
         env=environment(setting.python_path),
+        marks=marks,
     )
 
 
@@ -201,4 +207,4 @@ def _before(setting: Setting) -> list[str]:
 def _after(setting: Setting, ids: Sequence[str] | None) -> list[str]:
     if ids is None:
         return [*setting.call.selection, "--maxfail=0", "--continue-on-collection-errors"]
-    return ["--maxfail=0", f"@{IDS}"]
+    return ["--maxfail=0", "--continue-on-collection-errors", f"@{IDS}"]

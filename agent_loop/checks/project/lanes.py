@@ -4,7 +4,7 @@ Runs that must fail and runs that must pass are told apart by nothing but the fi
 a container that lives on would let an early run leave a note, or a process, for a later one.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,6 +14,7 @@ from agent_loop.checks.project.command import SUPERVISOR, TREE, Job
 from agent_loop.checks.project.records import Answer
 from agent_loop.checks.project.run import Runner
 from agent_loop.checks.project.tree import Base, Tree
+from agent_loop.errors import StoreFault
 from agent_loop.ports import Box, Limits, Mount
 
 LANES = 2
@@ -69,10 +70,16 @@ class Lanes:
         with ThreadPoolExecutor(LANES) as pool:
             return list(pool.map(one, errands))
 
+    def refuse_tampered(self, protected: Callable[[str], bool]) -> None:
+        """Compare the protected files of every copy with the untouched project, by content.
+
+        Raises:
+            StoreFault: one differs: somebody else writes there, so nothing can be judged.
+        """
+        for tree in self._trees:
+            if strange := tree.tampered(protected):
+                raise StoreFault(f"{tree.root}: changed from outside while judging: {strange[0]}")
+
     def _one(self, lane: int, errand: Errand) -> Answer:
         self._trees[lane].show(errand.overlay)
         return self._runner.run(self._boxes[lane], errand.job)
-
-    @property
-    def trees(self) -> Sequence[Tree]:
-        return self._trees

@@ -202,3 +202,35 @@ def shown(names: Sequence[str]) -> str:
     return ", ".join(one[:200] for one in names[:_SHOWN]) + (
         f" and {more} more" if more > 0 else ""
     )
+
+
+def itself(name: str) -> CopiedTest:
+    """A test that runs under its own id because its helpers were altered."""
+    return CopiedTest(original=name, run=name, lines=frozenset())
+
+
+def hidden_pass(run: TestRun, names: Mapping[str, Sequence[str]]) -> Proof:
+    """Every test of the hidden files ran and passed. Names stay out of the detail."""
+    wanted = [one for ids in names.values() for one in ids]
+    missing = [name for name, ids in expand(wanted, [*run.outcomes]).items() if not ids]
+    bad = [one for one, outcome in run.outcomes.items() if outcome in BAD]
+    if run.uncollected:
+        problem = "they cannot be imported"
+    elif missing:
+        problem = f"{len(missing)} of {len(wanted)} did not run"
+    elif bad:
+        problem = f"{len(bad)} of {len(run.outcomes)} failed"
+    elif "passed" not in run.outcomes.values():
+        problem = "none passed"
+    else:
+        problem = _end(run)
+    return Proof(name=HIDDEN, held=not problem, detail=problem or f"{len(run.outcomes)} ran")
+
+
+def hidden_twins(proof: Proof, run: TestRun, tests: Sequence[CopiedTest]) -> Proof:
+    """`proof`, unless a hidden test passes with an altered check too."""
+    survivors = [test for test in tests if run.outcomes.get(test.run) == "passed"]
+    if not tests or (run.whole and run.answer.code == 1 and not survivors):
+        return proof
+    detail = "copies with an altered check do not fail"
+    return Proof(name=HIDDEN, held=False, detail=detail)

@@ -82,12 +82,12 @@ class Tree:
         except OSError as error:
             raise StoreFault(f"{self.root}: the project copy cannot be written: {error}") from error
 
-    def changed(self, names: Callable[[str], bool]) -> list[str]:
-        """Files chosen by `names` whose content is not the base's, looked at on disk."""
+    def tampered(self, names: Callable[[str], bool]) -> list[str]:
+        """Files chosen by `names` that are not what was last laid there, looked at on disk."""
         return [
             name
             for name, known in self._base.digests.items()
-            if names(name) and _digest_of(self.root / name) != known
+            if names(name) and _digest_of(self.root / name) != (self._laid.get(name, known) or "")
         ]
 
     def _put(self, name: str, data: bytes | None) -> None:

@@ -25,10 +25,19 @@ class Marker:
 
     name: str
     message: str
+    path: str = ""
+    """A file inside the container that the sabotaged code leaves behind: the exception itself
+    may end in another process or thread, out of the test's sight."""
 
     @classmethod
-    def draw(cls) -> "Marker":
-        return cls(name=draw_word(9).capitalize(), message=draw_word(11))
+    def draw(cls, folder: str = "") -> "Marker":
+        path = f"{folder}/{draw_word(10)}" if folder else ""
+        return cls(name=draw_word(9).capitalize(), message=draw_word(11), path=path)
+
+    @property
+    def statement(self) -> str:
+        note = f"__import__('os').close(__import__('os').open({self.path!r}, 65)); "
+        return (note if self.path else "") + f"raise {self.expression}"
 
     @property
     def expression(self) -> str:
@@ -71,7 +80,7 @@ def _edit(spans: Spans, node: FunctionNode, marker: Marker) -> Edit:
             end=end,
             text=f"(_ for _ in ()).throw({marker.expression})" + "\n" * lines,
         )
-    raising = f"raise {marker.expression}" + ("; yield" if _yields(node) else "")
+    raising = marker.statement + ("; yield" if _yields(node) else "")
     body = without_docstring(node.body)
     if not body:
         _, end = spans.of(node.body[-1])

@@ -1,0 +1,209 @@
+"""Judges one candidate of a pytest project: the runs, and the proofs drawn from them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from agent_loop.checks.project import proofs
+from agent_loop.checks.project.command import Job, Kind, Setting, Trace, pytest_job
+from agent_loop.checks.project.feedback import after_proofs, after_suite, bounded
+from agent_loop.checks.project.frozen import Frozen
+from agent_loop.checks.project.lanes import Errand, Lanes
+from agent_loop.checks.project.patch import Patch, take_apart
+from agent_loop.checks.project.proofs import Judged
+from agent_loop.checks.project.protected import Protection
+from agent_loop.checks.project.records import TestRun, read
+from agent_loop.checks.project.red_again import RedAgain
+from agent_loop.checks.project.rules import broken_rules, is_test
+from agent_loop.checks.project.source.looks import looks
+from agent_loop.checks.project.source.text import Source
+from agent_loop.checks.project.tree import Base
+from agent_loop.checks.project.twins.copies import Copy
+from agent_loop.checks.project.twins.place import NodeId
+from agent_loop.checks.project.wanted import Copies, HiddenTests, copied_tests, make_copies
+from agent_loop.ports import Look, Proof, Verdict
+
+Overlay = Mapping[str, bytes | None]
+
+
+@dataclass(slots=True)
+class Findings:
+    """What has been found about one candidate so far."""
+
+    proofs: list[Proof] = field(default_factory=list)
+    looks: list[Look] = field(default_factory=list)
+    executed: tuple[str, ...] = ()
+    output: str = ""
+
+    def add(self, judged: Judged) -> None:
+        self.proofs.append(judged.proof)
+        if judged.look:
+            self.looks.append(Look(signal=judged.proof.name, detail=judged.look))
+
+    def verdict(self, feedback: str, reason: str = "") -> Verdict:
+        failed = [one for one in self.proofs if not one.held]
+        first = f"{failed[0].name}: {failed[0].detail}" if failed else ""
+        return Verdict(
+            passed=not failed and not reason,
+            isolation="pytest",
+            reason=bounded(reason or first or f"{len(self.proofs)} proofs hold").split("\n")[0],
+            feedback=bounded(feedback) if failed or reason else "",
+            output=bounded(self.output),
+            proofs=tuple(self.proofs),
+            looks=tuple(self.looks),
+            executed=self.executed,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectJudge:
+    """The gate of one project."""
+
+    base: Base
+    frozen: Frozen
+    setting: Setting
+    protection: Protection
+    lanes: Lanes
+    wall_s: float
+    hidden: HiddenTests | None = None
+
+    def judge(self, files: Overlay) -> Verdict:
+        """Judge the project with `files` in place of its own.
+
+        Raises:
+            FaultError: could not judge.
+        """
+        found = Findings(proofs=[proofs.red_first(self.frozen)])
+        broken = broken_rules(files, self.base, self.frozen, self.protection)
+        found.proofs.append(
+            Proof(name=proofs.PATHS, held=not broken, detail=proofs.shown(broken) or "kept")
+        )
+        if broken:
+            return found.verdict("\n".join(broken))
+        try:
+            patch = take_apart(files, self.base, is_test=self._is_test)
+        except SyntaxError as error:
+            return found.verdict(str(error), "refused: a changed file cannot be parsed")
+        if not patch.changes_code:
+            why = "no code was changed: only comments, docstrings or blanks differ"
+            return found.verdict(why, f"refused: {why}")
+        return self._judged(patch, found)
+
+    def _is_test(self, path: str) -> bool:
+        return is_test(path, self.frozen)
+
+    def _judged(self, patch: Patch, found: Findings) -> Verdict:
+        suite = self._runs([Errand(job=self._job(self.frozen.ids), overlay=patch.files)])[0]
+        found.output = suite.answer.output
+        found.executed = tuple(suite.outcomes)
+        same = proofs.same_tests(self.frozen, suite)
+        found.proofs.append(same)
+        if not same.held:
+            return found.verdict(after_suite(self.frozen, suite, same.detail))
+        self._prove(patch, suite, found)
+        if self.hidden is not None and all(one.held for one in found.proofs):
+            found.proofs.append(self._hidden_proof(patch, self.hidden))
+        found.looks += self._looks(patch)
+        return found.verdict(after_proofs(found.proofs))
+
+    def _prove(self, patch: Patch, suite: TestRun, found: Findings) -> None:
+        """Every run that repeats the wanted tests only, two at a time."""
+        wanted = proofs.real_ids(self.frozen, suite)
+        red = RedAgain(patch=patch, wanted=wanted, job=lambda marks: self._job(wanted, marks=marks))
+        copies = self._copies(patch, wanted, suite)
+        errands = self._errands(patch, wanted, copies)
+        first = red.first()
+        runs = self._runs([*first, *errands.values()])
+        named = dict(zip(errands, runs[len(first) :], strict=True))
+        found.add(red.judged(runs[: len(first)], self._runs))
+        inside = bool(patch.functions)
+        found.add(proofs.lines_ran(named["lines"], wanted, patch.lines, inside=inside))
+        parts = _must_fail(copies, named)
+        found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))
+        found.proofs.append(proofs.renamed_passes(named["renamed"], copied_tests(copies.renamed)))
+        if copies.checkless:
+            detail = proofs.shown(copies.checkless)
+            found.looks.append(Look(signal="a wanted test checks nothing", detail=detail))
+
+    def _copies(self, patch: Patch, wanted: Sequence[str], suite: TestRun) -> Copies:
+        helpers = [one for one in self.base.digests if one.endswith(".py") and self._is_test(one)]
+        return make_copies(
+            wanted, {**suite.kinds, **self.frozen.kinds}, self._reader(patch), helpers
+        )
+
+    def _errands(self, patch: Patch, wanted: Sequence[str], copies: Copies) -> dict[str, Errand]:
+        tests = tuple(sorted({NodeId.parse(one).path for one in wanted}))
+        trace = Kind(name="lines", trace=Trace(changed=patch.lines, tests=tests))
+        found = {
+            "lines": Errand(job=self._job(wanted, trace), overlay=patch.files),
+            "renamed": self._copy_errand(patch, copies.renamed, Kind(name="renamed")),
+        }
+        for name, chosen in (("twins", copies.twins), ("in_place", copies.in_place)):
+            if chosen:
+                found[name] = self._copy_errand(patch, chosen, Kind())
+        if copies.by_helpers:
+            overlay = {**patch.files, **copies.helpers}
+            found["helpers"] = Errand(job=self._job(copies.by_helpers), overlay=overlay)
+        return found
+
+    def _copy_errand(
+        self, patch: Patch, copies: Sequence[Copy], kind: Kind, more: Overlay | None = None
+    ) -> Errand:
+        overlay = {**patch.files, **(more or {}), **{one.path: one.data for one in copies}}
+        ids = [test.run for test in copied_tests(copies)]
+        return Errand(job=self._job(ids, kind), overlay=overlay)
+
+    def _hidden_proof(self, patch: Patch, hidden: HiddenTests) -> Proof:
+        """Tests that no model has seen, and their twins: the same cheats could aim at them."""
+        overlay = {**patch.files, **hidden.files}
+        run = self._runs([Errand(job=self._job(hidden.modules), overlay=overlay)])[0]
+        proof = proofs.hidden_pass(run, hidden.names())
+        if not proof.held:
+            return proof
+        ids = [one for one, outcome in run.outcomes.items() if outcome == "passed"]
+        copies = make_copies(ids, run.kinds, hidden.files.get, ())
+        if not copies.twins:
+            return proof
+        twins = self._runs([self._copy_errand(patch, copies.twins, Kind(), hidden.files)])[0]
+        return proofs.hidden_twins(proof, twins, copied_tests(copies.twins))
+
+    def _looks(self, patch: Patch) -> list[Look]:
+        read_file = self._reader(patch)
+        paths = {NodeId.parse(one).path for one in self.frozen.all_wanted}
+        tests = {path: data for path in sorted(paths) if (data := read_file(path))}
+        sources = {
+            path: Source(text=data.decode("utf-8", "replace")) for path, data in tests.items()
+        }
+        found = list(looks(patch.python, sources))
+        if self.hidden is None:
+            detail = "inputs that are hard-coded behind a hash would not be seen"
+            found.append(Look(signal="no hidden tests", detail=detail))
+        if edited := [path for path in patch.files if self._is_test(path)]:
+            found.append(Look(signal="tests were edited", detail=proofs.shown(edited)))
+        return found
+
+    def _reader(self, patch: Patch) -> Callable[[str], bytes | None]:
+        def read_file(path: str) -> bytes | None:
+            return patch.files[path] if path in patch.files else self.base.read(path)
+
+        return read_file
+
+    def _job(
+        self, ids: Sequence[str], kind: Kind | None = None, *, marks: tuple[str, ...] = ()
+    ) -> Job:
+        return pytest_job(self.setting, ids, wall_s=self.wall_s, kind=kind, marks=marks)
+
+    def _runs(self, errands: Sequence[Errand]) -> list[TestRun]:
+        self.lanes.refuse_tampered(self._is_test)
+        return list(map(read, self.lanes.run(errands)))
+
+
+def _must_fail(copies: Copies, named: Mapping[str, TestRun]) -> list[proofs.MustFail]:
+    parts = [
+        proofs.MustFail(run=named[name], tests=copied_tests(chosen))
+        for name, chosen in (("twins", copies.twins), ("in_place", copies.in_place))
+        if name in named
+    ]
+    if "helpers" in named:
+        tests = [proofs.itself(one) for one in copies.by_helpers]
+        parts.append(proofs.MustFail(run=named["helpers"], tests=tests))
+    return parts
