@@ -58,7 +58,7 @@ def main() -> None:
     if run["trace"] is not None:
         lines = load("run_lines", os.path.join(folder, "lines.py"))
         lines.start(run["trace"], recorder.write, recorder.current)
-    sys.argv = ["pytest", *run["before"]]
+    sys.argv = ["pytest", "-p", "run_recorder", *run["before"]]
     for name in plugins:
         sys.argv += ["-p", name]
     if "pytest_cov" in plugins:
