@@ -15,6 +15,7 @@ MAX_DEPTH = 16
 MAX_ENTRIES = 200
 _ATOM = "http://www.w3.org/2005/Atom"
 _ARXIV = "http://arxiv.org/schemas/atom"
+_TOTAL = "http://a9.com/-/spec/opensearch/1.1/ totalResults"
 _FIELDS = {
     f"{_ATOM} id": "id",
     f"{_ATOM} title": "title",
@@ -42,6 +43,8 @@ class FeedReader:
     """Takes the bytes of one feed piece by piece; holds only the fields that are wanted."""
 
     def __init__(self) -> None:
+        self.total = 0
+        """How many papers the server says it has for the query."""
         self._entries: list[_Entry] = []
         self._path: list[str] = []
         self._text: list[str] = []
@@ -108,6 +111,8 @@ class FeedReader:
             self._entries[-1].fields.setdefault(_FIELDS[name], text)
         elif inside_entry and self._path[2:] == [f"{_ATOM} author", f"{_ATOM} name"]:
             self._entries[-1].authors.append(_line(text))
+        elif name == _TOTAL and text.strip().isascii() and text.strip().isdigit():
+            self.total = int(text.strip()[:9])
         self._path.pop()
 
 

@@ -1,0 +1,79 @@
+"""One request at a time, and at least three seconds between two, over all processes of a user."""
+
+import json
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from agent_loop.ports import Clock
+from agent_loop.research.filelock import held
+
+INTERVAL_S = 3.0
+"""What arXiv asks of its clients."""
+LOCK_WAIT_S = 600.0
+
+
+class Pace:
+    """Whose turn it is: a lock file that also holds when the last request was sent."""
+
+    def __init__(
+        self,
+        folder: Path,
+        clock: Clock,
+        *,
+        interval_s: float = INTERVAL_S,
+        wall: Callable[[], float] = time.time,
+    ) -> None:
+        self._path = folder / "arxiv.lock"
+        self._clock = clock
+        self._interval_s = interval_s
+        self._wall = wall
+
+    @contextmanager
+    def turn(self) -> Iterator["Turn"]:
+        """The only connection there is, from here to the end of the block.
+
+        Raises:
+            SearchUnavailable: another process keeps its turn for ten minutes.
+        """
+        with held(self._path, self._clock, wait_s=LOCK_WAIT_S) as handle:
+            yield Turn(handle, self._clock, self._interval_s, self._wall)
+
+
+class Turn:
+    """The right to send requests, each no sooner than the interval after the one before."""
+
+    def __init__(
+        self, handle: int, clock: Clock, interval_s: float, wall: Callable[[], float]
+    ) -> None:
+        self._handle = handle
+        self._clock = clock
+        self._interval_s = interval_s
+        self._wall = wall
+
+    def wait(self) -> None:
+        """Sleep until a request may be sent, and note that one is."""
+        while (left := self._left()) > 0:
+            self._clock.sleep(left)
+        stamp = json.dumps({"wall": self._wall(), "monotonic": self._clock.monotonic()}).encode()
+        os.ftruncate(self._handle, 0)
+        os.lseek(self._handle, 0, os.SEEK_SET)
+        os.write(self._handle, stamp)
+
+    def _left(self) -> float:
+        """Seconds still to wait: never more than the interval, whatever the clocks were set to."""
+        os.lseek(self._handle, 0, os.SEEK_SET)
+        try:
+            stamp = json.loads(os.read(self._handle, 1000))
+            since = (
+                self._wall() - float(stamp["wall"]),
+                self._clock.monotonic() - float(stamp["monotonic"]),
+            )
+        except (ValueError, KeyError, TypeError):
+            return 0.0
+        # Wall time can be set back and forth, monotonic time starts anew with the machine: the one
+        # that says less has passed is believed, unless it says that less than nothing has.
+        passed = [seconds for seconds in since if seconds >= 0]
+        return min(self._interval_s, self._interval_s - min(passed, default=0.0))
