@@ -114,8 +114,8 @@ class ArxivClient:
         request = Request(
             types=_TYPES,
             agent=self.agent,
-            clock=self._clock,
             before=turn.wait,
+            after=turn.note,
             bounds=self._settings.bounds,
         )
         try:

@@ -1,14 +1,18 @@
 """One GET from a server that is not trusted: bounded in time, bytes and redirects."""
 
+import contextlib
 import re
+import socket
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from email.utils import parsedate_to_datetime
+from typing import cast
 from urllib.parse import urljoin
 
+import httpcore
 import httpx
 
-from agent_loop.ports import Clock
 from agent_loop.research.hosts import server
 
 MAX_REDIRECTS = 3
@@ -45,9 +49,9 @@ class Request:
     types: frozenset[str]
     """Content types that are taken."""
     agent: str
-    clock: Clock
     before: Callable[[], None]
     """Runs before every request, those to a redirect's target too."""
+    after: Callable[[], None]
     bounds: Bounds = Bounds()
 
 
@@ -59,7 +63,10 @@ def get(url: str, request: Request, take: Take) -> None:
     """
     for _ in range(MAX_REDIRECTS + 1):
         request.before()
-        target = _once(url, request, take)
+        try:
+            target = _once(url, request, take)
+        finally:
+            request.after()
         if target is None:
             return
         url = target
@@ -68,8 +75,7 @@ def get(url: str, request: Request, take: Take) -> None:
 
 def _once(url: str, request: Request, take: Take) -> str | None:
     """One request; gives where it redirects to."""
-    bounds, clock = request.bounds, request.clock
-    deadline = clock.monotonic() + bounds.total_s
+    bounds = request.bounds
     headers = {
         "User-Agent": request.agent,
         "Accept-Encoding": "identity",
@@ -78,25 +84,63 @@ def _once(url: str, request: Request, take: Take) -> str | None:
     timeout = httpx.Timeout(bounds.read_s, connect=bounds.connect_s)
     # A proxy of the environment is for the world outside, never for this machine.
     loopback = server(url).loopback
-    try:
-        with (
-            httpx.Client(timeout=timeout, trust_env=not loopback, follow_redirects=False) as client,
-            client.stream("GET", url, headers=headers) as response,
-        ):
-            if response.is_redirect:
-                return _redirect(url, response)
-            _check_status(response, clock, deadline)
-            _check_type(response, request.types)
-            _take_body(response, take, bounds, clock, deadline)
-    except httpx.TimeoutException:
-        raise NotFetched(
-            f"it did not answer in time (connect {bounds.connect_s:g} s, silence "
-            f"{bounds.read_s:g} s)",
-            again=True,
-        ) from None
-    except httpx.HTTPError as error:
-        raise NotFetched(f"the connection failed ({_said(error)})", again=True) from None
+    with _Watch(bounds.total_s) as watch:
+        try:
+            with (
+                httpx.Client(timeout=timeout, trust_env=not loopback) as client,
+                client.stream(
+                    "GET", url, headers=headers, extensions={"trace": watch.hear}
+                ) as response,
+            ):
+                if response.is_redirect:
+                    return _redirect(url, response)
+                _check_status(response)
+                _check_type(response, request.types)
+                _take_body(response, take, bounds)
+        except httpx.TimeoutException:
+            raise NotFetched(
+                f"it did not answer in time (connect {bounds.connect_s:g} s, silence "
+                f"{bounds.read_s:g} s)",
+                again=True,
+            ) from None
+        except httpx.HTTPError as error:
+            if watch.fired:
+                late = f"its answer took longer than {bounds.total_s:g} s"
+                raise NotFetched(late, again=True) from None
+            raise NotFetched(f"the connection failed ({_said(error)})", again=True) from None
     return None
+
+
+class _Watch:
+    """Cuts a connection after a time: httpx only limits gaps, so a byte now and then would do."""
+
+    def __init__(self, total_s: float) -> None:
+        self.fired = False
+        self._streams: list[httpcore.NetworkStream] = []
+        self._timer = threading.Timer(total_s, self._cut)
+        self._timer.daemon = True
+
+    def __enter__(self) -> "_Watch":
+        self._timer.start()
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._timer.cancel()
+        self._timer.join()
+
+    def hear(self, event: str, info: dict[str, object]) -> None:
+        """Learns of each connection as it is made."""
+        stream = info.get("return_value")
+        if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
+            self._streams.append(cast(httpcore.NetworkStream, stream))
+
+    def _cut(self) -> None:
+        self.fired = True
+        for stream in self._streams:
+            connection = stream.get_extra_info("socket")
+            if connection is not None:
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
 
 def _redirect(url: str, response: httpx.Response) -> str:
@@ -108,7 +152,7 @@ def _redirect(url: str, response: httpx.Response) -> str:
     return target
 
 
-def _check_status(response: httpx.Response, clock: Clock, deadline: float) -> None:
+def _check_status(response: httpx.Response) -> None:
     status = response.status_code
     if status == 200:
         return
@@ -119,9 +163,9 @@ def _check_status(response: httpx.Response, clock: Clock, deadline: float) -> No
         raise NotFetched(f"HTTP {status}: {reason}{said}", again=True, after_s=after_s)
     start = b""
     if status < 500:
-        for piece in response.iter_raw(8192):
+        for piece in response.iter_raw():
             start += piece
-            if len(start) > 8192 or clock.monotonic() > deadline:
+            if len(start) > 8192:
                 break
     raise NotFetched(f"HTTP {status}{_summary(start)}", again=status >= 500)
 
@@ -160,16 +204,12 @@ def _check_type(response: httpx.Response, types: frozenset[str]) -> None:
         raise NotFetched(f"it compressed its answer ({coding[:20]}) although it was asked not to")
 
 
-def _take_body(
-    response: httpx.Response, take: Take, bounds: Bounds, clock: Clock, deadline: float
-) -> None:
+def _take_body(response: httpx.Response, take: Take, bounds: Bounds) -> None:
     size = 0
-    for piece in response.iter_raw(64 << 10):
+    for piece in response.iter_raw():
         size += len(piece)
         if size > bounds.max_bytes:
             raise NotFetched(f"its answer is longer than {bounds.max_bytes >> 20} MiB")
-        if clock.monotonic() > deadline:
-            raise NotFetched(f"its answer took longer than {bounds.total_s:g} s", again=True)
         take(piece)
 
 

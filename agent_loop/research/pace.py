@@ -57,6 +57,12 @@ class Turn:
         """Sleep until a request may be sent, and note that one is."""
         while (left := self._left()) > 0:
             self._clock.sleep(left)
+        self.note()
+
+    def note(self) -> None:
+        """Count the interval from now: also called when a request ends, so that none that was slow
+        on its way comes closer to the next one than the interval.
+        """
         stamp = json.dumps({"wall": self._wall(), "monotonic": self._clock.monotonic()}).encode()
         os.ftruncate(self._handle, 0)
         os.lseek(self._handle, 0, os.SEEK_SET)

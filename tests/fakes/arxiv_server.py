@@ -26,6 +26,8 @@ class Answer:
     """Silence before the first byte."""
     drip_s: float = 0.0
     """Silence after each byte."""
+    drip_head_s: float = 0.0
+    """The same, in the headers."""
     endless: bytes = b""
     """Repeated until the client goes."""
 
@@ -57,52 +59,55 @@ class FakeArxiv:
 
     @contextmanager
     def serving(self):
-        fake = self
-
-        class Handler(BaseHTTPRequestHandler):
-            def do_GET(self):
-                answer = fake.next(self)
-                if answer.stall_s:
-                    fake.stop.wait(answer.stall_s)
-                try:
-                    self._send(answer)
-                except (BrokenPipeError, ConnectionResetError):
-                    self.close_connection = True
-
-            def _send(self, answer):
-                self.send_response(answer.status)
-                if answer.type:
-                    self.send_header("Content-Type", answer.type)
-                for name, value in answer.headers.items():
-                    self.send_header(name, value)
-                if not answer.endless:
-                    self.send_header("Content-Length", str(len(answer.body)))
-                self.end_headers()
-                if answer.drip_s:
-                    for byte in answer.body:
-                        self.wfile.write(bytes([byte]))
-                        if fake.stop.wait(answer.drip_s):
-                            return
-                    return
-                self.wfile.write(answer.body)
-                while answer.endless and not fake.stop.is_set():
-                    self.wfile.write(answer.endless)
-
-            def log_message(self, *_):
-                pass
-
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        """The address, while the server is up."""
+        server = ThreadingHTTPServer(("127.0.0.1", 0), type("Bound", (_Handler,), {"fake": self}))
         server.daemon_threads = True
         thread = threading.Thread(target=server.serve_forever, args=(0.02,), daemon=True)
         thread.start()
-        self.url = f"http://127.0.0.1:{server.server_address[1]}"
         try:
-            yield self.url
+            yield f"http://127.0.0.1:{server.server_address[1]}"
         finally:
             self.stop.set()
             server.shutdown()
             server.server_close()
             thread.join(5)
+
+
+class _Handler(BaseHTTPRequestHandler):
+    fake = None
+
+    def do_GET(self):
+        answer = self.fake.next(self)
+        if answer.stall_s:
+            self.fake.stop.wait(answer.stall_s)
+        try:
+            self._send(answer)
+        except OSError:
+            self.close_connection = True
+
+    def _send(self, answer):
+        headers = {"Content-Type": answer.type} if answer.type else {}
+        if not answer.endless:
+            headers["Content-Length"] = str(len(answer.body))
+        lines = [f"HTTP/1.0 {answer.status} Said"]
+        lines += [f"{name}: {value}" for name, value in {**headers, **answer.headers}.items()]
+        head = "\r\n".join([*lines, "", ""]).encode()
+        self._write(head, answer.drip_head_s)
+        self._write(answer.body, answer.drip_s)
+        while answer.endless and not self.fake.stop.is_set():
+            self.wfile.write(answer.endless)
+
+    def _write(self, data, drip_s):
+        if not drip_s:
+            self.wfile.write(data)
+            return
+        for byte in data:
+            self.wfile.write(bytes([byte]))
+            if self.fake.stop.wait(drip_s):
+                return
+
+    def log_message(self, *_):
+        pass
 
 
 def feed(*entries, total=None):
