@@ -5,18 +5,18 @@ from typing import Literal
 
 Opinion = Literal["approved", "rejected", "unclear"]
 
-_NOT_APPROVED = re.compile(
-    r"\b(?:not|never|cannot|can't|can not|don't|do not|won't|will not|unable to)\b[^.\n]{0,25}"
-    r"\bapproved?\b|\bdisapproved?\b",
-    re.IGNORECASE,
-)
-_NOT_REJECTED = re.compile(
-    r"\b(?:not|never|no reason to|cannot|can't|don't|do not|won't)\b[^.\n]{0,25}\breject(?:ed)?\b",
-    re.IGNORECASE,
-)
+_NOT = r"\b(?:not|never|no reason to|cannot|can't|don't|won't|unable to)\b"
+_GAP = r"(?:(?!approv|reject)[^.\n]){0,25}"
+_NOT_APPROVED = re.compile(rf"{_NOT}{_GAP}\bapproved?\b|\bdisapproved?\b", re.IGNORECASE)
+_NOT_REJECTED = re.compile(rf"{_NOT}{_GAP}\breject(?:ed)?\b", re.IGNORECASE)
 _YES = re.compile(r"\bapproved?\b", re.IGNORECASE)
 _NO = re.compile(r"\breject(?:ed|ion)?\b", re.IGNORECASE)
-_FIRST_WORD = re.compile(r"[\W_]*(?:(?:final\s+)?(?:verdict|decision|answer|review)\W+)?(\w+)")
+_FIRST_WORD = re.compile(
+    r"\W*(?:(?:final\s+)?(?:verdict|decision|answer|review)\W+)?"
+    r"(approved?|reject(?:ed)?)\s*([.:;!(–—-]|$)?",
+    re.IGNORECASE,
+)
+_MARKUP = str.maketrans("_*`", "   ")
 
 
 def opinion(text: str) -> Opinion:
@@ -25,7 +25,7 @@ def opinion(text: str) -> Opinion:
     A line that starts with the word decides (the last one such, since models change their mind at
     the end); else the last line that holds one of the two and not the other.
     """
-    lines = [line for line in text.splitlines() if line.strip()]
+    lines = [line.translate(_MARKUP) for line in text.splitlines() if line.strip()]
     for line in reversed(lines):
         first = _opening_word(line)
         if first != "unclear":
@@ -39,10 +39,11 @@ def opinion(text: str) -> Opinion:
 
 def _opening_word(line: str) -> Opinion:
     match = _FIRST_WORD.match(line)
-    word = match.group(1).upper() if match else ""
-    if word not in {"APPROVED", "REJECTED", "APPROVE", "REJECT"}:
+    if match is None:
         return "unclear"
-    return _said(line)
+    if match.group(2) is None:  # the line goes on: "APPROVED or REJECTED?" is no answer
+        return _said(line)
+    return "approved" if match.group(1).lower().startswith("approve") else "rejected"
 
 
 def _said(line: str) -> Opinion:

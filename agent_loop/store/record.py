@@ -39,7 +39,8 @@ def encode(record: Mapping[str, Json], summary: Summary) -> bytes:
     rest = {key: value for key, value in record.items() if key not in ("version", "summary")}
     body = json.dumps(rest, indent=1, allow_nan=False)
     line = json.dumps(head, allow_nan=False)
-    text = f'{{\n"version": {VERSION},\n"summary": {line},\n{body.lstrip("{").lstrip()}\n'
+    comma = ",\n" if rest else "\n"
+    text = f'{{\n"version": {VERSION},\n"summary": {line}{comma}{body.lstrip("{").lstrip()}\n'
     return text.encode("utf-8")
 
 

@@ -15,20 +15,23 @@ _TAIL_BYTES = 1 << 16
 
 
 class Trace:
-    """Writes the events of one thread; numbers go on where the file stopped."""
+    """Writes the events of one thread; numbers go on where the file stopped.
+
+    Raises:
+        StoreFault: on making and on every event, when the disk refuses.
+    """
 
     def __init__(self, path: Path, thread: str, clock: Clock) -> None:
         self._path = path
         self._thread = thread
         self._clock = clock
-        self._n = last_number(path)
+        try:
+            self._n = last_number(path)
+        except OSError as error:
+            raise StoreFault(f"{path}: the trace cannot be read: {error}.") from error
 
     def emit(self, kind: str, fields: Mapping[str, Json]) -> None:
-        """Append one event.
-
-        Raises:
-            StoreFault: the disk refused.
-        """
+        """Append one event; those that are for the live view only are dropped."""
         if kind in LIVE_ONLY:
             return
         if taken := {"v", "n", "at", "thread", "kind"} & set(fields):
