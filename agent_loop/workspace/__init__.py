@@ -1,0 +1,24 @@
+"""The working copy of a project: made, changed, compared, and written out as a patch."""
+
+from agent_loop.workspace.copying import CopyReport, copy_project, manifest_path
+from agent_loop.workspace.export import changes_patch, states_of
+from agent_loop.workspace.patch import FileState, PatchRefused, write_patch
+from agent_loop.workspace.survey import CopyLimits, LeftOut
+from agent_loop.workspace.tree import Tree, file_digest
+from agent_loop.workspace.writing import apply
+
+__all__ = [
+    "CopyLimits",
+    "CopyReport",
+    "FileState",
+    "LeftOut",
+    "PatchRefused",
+    "Tree",
+    "apply",
+    "changes_patch",
+    "copy_project",
+    "file_digest",
+    "manifest_path",
+    "states_of",
+    "write_patch",
+]
