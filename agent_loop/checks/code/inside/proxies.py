@@ -1,0 +1,323 @@
+"""What the solution's objects look like from the other side.
+
+An instance of a class of the solution stays where it is; what crosses is a handle that forwards.
+A handle can be *licensed* or not (see `licence`). Operations in which a value of the asserts flows
+into the object (`- 4.5`, `in`, `==`, `append(x)`) need the licence, because through them a lying
+object would learn what is expected of it. Operations that only take something out (`len`, `str`,
+iteration, attributes) need none. A handle never equals a plain value.
+"""
+
+from __future__ import annotations
+
+import builtins
+import operator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol, TypeVar
+
+    _T = TypeVar("_T")
+
+    class Link(Protocol):
+        """The way to the other side."""
+
+        def call(
+            self,
+            target: Any,
+            args: tuple[Any, ...] = (),
+            named: dict[str, Any] | None = None,
+            *,
+            name: str = "",
+        ) -> Any: ...
+
+        def fail(self, reason: str) -> Any: ...
+
+
+VALUE_TYPES = (int, str, float, bytes)
+
+
+def make(cls: Any, exchange: Any, number: int, *content: Any) -> Any:
+    """An instance of a proxy class, with what the exchange says about it."""
+    base = next((kind for kind in (*VALUE_TYPES, tuple) if issubclass(cls, kind)), object)
+    proxy = base.__new__(cls, *content)
+    for name, value in (
+        ("_al_far", number),
+        ("_al_label", exchange.label),
+        ("_al_licensed", exchange.licensed),
+        ("_al_closed", exchange.closed),
+    ):
+        object.__setattr__(proxy, name, value)
+    return proxy
+
+
+_CLASS_NAMES = ("__match_args__", "__members__")
+
+
+class Meta(type):
+    """Class of the proxies of the solution's classes."""
+
+    _al_link: Link
+    _al_class: int
+
+    def __call__(cls, *args: Any, **named: Any) -> Any:
+        return cls._al_link.call(cls, args, named, name=cls.__name__)
+
+    def __getattr__(cls, name: str) -> Any:
+        if name[:4] == "_al_" or (name[:2] == "__" and name not in _CLASS_NAMES):
+            raise AttributeError(name)
+        return cls._al_link.call(getattr, (cls, name), name=name)
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        cls._al_link.call(setattr, (cls, name, value))
+
+    def __delattr__(cls, name: str) -> None:
+        cls._al_link.call(delattr, (cls, name))
+
+    def __getitem__(cls, key: Any) -> Any:
+        return cls._al_link.call(operator.getitem, (cls, key), name=cls.__name__)
+
+    def __iter__(cls) -> Any:
+        return cls._al_link.call(iter, (cls,), name="next")
+
+    def __len__(cls) -> int:
+        return int(cls._al_link.call(len, (cls,)))
+
+    def __bool__(cls) -> bool:
+        return True
+
+    def __contains__(cls, item: Any) -> bool:
+        return bool(cls._al_link.call(operator.contains, (cls, item)))
+
+    def __instancecheck__(cls, value: Any) -> bool:
+        mark = type.__getattribute__(type(value), "__dict__").get("_al_of", -1)
+        return type.__instancecheck__(cls, value) or mark == cls._al_class
+
+    @property
+    def __doc__(cls) -> Any:  # type: ignore[override]
+        return cls._al_link.call(getattr, (cls, "__doc__"), name="__doc__")
+
+
+def new_class(
+    link: Link, number: int, name: str, bases: tuple[type, ...], extra: dict[str, Any] | None = None
+) -> Meta:
+    """A proxy class for class `number` of the other side."""
+    space = {"_al_link": link, "_al_class": number, "_al_ours": True, **(extra or {})}
+    return Meta(name, bases, space)
+
+
+class Far:
+    """Something of the other side."""
+
+    _al_ours = True
+    _al_link: Link
+    _al_far: int
+    """Its number over there."""
+    _al_label: str
+    """What the asserts called to get it; the licence goes by this."""
+    _al_licensed: bool
+    _al_closed: bool
+    """A method with the name of a plain one, of an unlicensed object: takes no arguments."""
+
+    def __init_subclass__(cls, **named: Any) -> None:
+        if "_al_ours" not in cls.__dict__:
+            parent = cls.__mro__[1]
+            parent_link: Link = parent._al_link  # type: ignore[attr-defined]
+            parent_link.fail(f"the asserts subclass {parent.__name__}, a class of the solution")
+
+    def __getattr__(self, name: str) -> Any:
+        if name[:4] == "_al_":
+            raise AttributeError(name)
+        return self._al_link.call(getattr, (self, name), name=name)
+
+
+class Ref(Far):
+    """Nothing but the number of something of the other side."""
+
+    _al_ours = True
+
+
+class Value(Far):
+    """An instance of a subclass of int, str, float or bytes.
+
+    It has the real content and compares as its base type does; what the base type lacks is asked.
+    """
+
+    _al_ours = True
+
+    def __str__(self) -> str:
+        return _typed_call(self, str, str)
+
+    def __repr__(self) -> str:
+        return _typed_call(self, repr, str)
+
+    def __format__(self, spec: str) -> str:
+        return _typed_call(self, format, str, spec)
+
+
+class Tuple(Far):
+    """A named tuple of the solution: the real content, tuple's own comparisons; methods asked."""
+
+    _al_ours = True
+
+    def __repr__(self) -> str:
+        # What `_replace` made has never been on the other side.
+        crossed = "_al_far" in self.__dict__
+        return _typed_call(self, repr, str) if crossed else super().__repr__()
+
+
+class Function(Far):
+    """A function or a class of the solution as a value: it can be called and has attributes."""
+
+    _al_ours = True
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return _call(self, args, named)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Function) and other._al_far == self._al_far
+
+    def __hash__(self) -> int:
+        return hash(self._al_far)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._al_link.call(setattr, (self, name, value))
+
+    def __delattr__(self, name: str) -> None:
+        self._al_link.call(delattr, (self, name))
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self._al_link.call(getattr, (self, "__doc__"), name="__doc__")
+
+
+class Handle(Far):
+    """An instance of a class of the solution."""
+
+    _al_ours = True
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        return _call(self, args, named)
+
+    def __enter__(self) -> Any:
+        return self.__getattr__("__enter__")()
+
+    def __exit__(self, kind: Any, value: Any, _trace: Any) -> Any:
+        return self.__getattr__("__exit__")(kind, value, None)
+
+    def __copy__(self) -> Any:
+        return self._al_link.call(_library("copy", "copy"), (self,), name=self._al_label)
+
+    def __deepcopy__(self, _memo: Any) -> Any:
+        return self._al_link.call(_library("copy", "deepcopy"), (self,), name=self._al_label)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        self._al_link.call(setattr, (self, name, value))
+
+    def __delattr__(self, name: str) -> None:
+        self._al_link.call(delattr, (self, name))
+
+    @property
+    def __doc__(self) -> Any:  # type: ignore[override]
+        return self._al_link.call(getattr, (self, "__doc__"), name="__doc__")
+
+    def __contains__(self, item: Any) -> bool:
+        if not isinstance(item, Far):
+            _in_need(self, "in")
+        return bool(_typed_call(self, operator.contains, bool, item))
+
+
+def _library(module: str, name: str) -> Any:
+    return getattr(__import__(module), name)
+
+
+def _call(target: Function | Handle, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    if target._al_closed and (args or named):
+        needs_plain(target, f".{target._al_label}()")
+    return target._al_link.call(target, args, named, name=target._al_label)
+
+
+def needs_plain(target: Any, doing: str) -> Any:
+    return target._al_link.fail(
+        f"gave an instance of its own class {type(target).__name__} where the asserts need a plain "
+        f"value (for {doing})"
+    )
+
+
+def _in_need(target: Any, doing: str) -> None:
+    """Refuses unless `target` may see values of the asserts."""
+    if not target._al_licensed:
+        needs_plain(target, doing)
+
+
+def _typed_call(target: Any, function: Any, exact: type[_T], *args: Any) -> _T:
+    """Python checks the type of these results itself, so never let a handle through."""
+    result = target._al_link.call(function, (target, *args))
+    if type(result) is not exact:
+        wrong = f"{function.__name__}() of {type(target).__name__} gave {type(result).__name__}"
+        target._al_link.fail(wrong)
+    return result  # type: ignore[no-any-return]
+
+
+def _typed(function: Any, exact: type) -> Callable[..., Any]:
+    return lambda self, *args: _typed_call(self, function, exact, *args)
+
+
+def _taking(function: Any) -> Callable[..., Any]:
+    """Only takes something out of the object."""
+    name = "next" if function in (iter, next, reversed) else function.__name__
+    return lambda self, *args: self._al_link.call(function, (self, *args), name=name)
+
+
+def _giving(function: Any, *, swapped: bool = False) -> Callable[..., Any]:
+    """Shows the object a value of the asserts."""
+
+    def forward(self: Any, *args: Any) -> Any:
+        name = function.__name__
+        _in_need(self, name)
+        return self._al_link.call(function, (*args, self) if swapped else (self, *args), name=name)
+
+    return forward
+
+
+def _comparing(function: Any) -> Callable[..., Any]:
+    def compare(self: Any, other: Any) -> Any:
+        if isinstance(other, Handle | Function):
+            _in_need(self, function.__name__)
+            if function is operator.ne:  # one answer, not two: a class may lie in both
+                return not self._al_link.call(operator.eq, (self, other))
+            return self._al_link.call(function, (self, other))
+        if other is None and function in (operator.eq, operator.ne):
+            return function is operator.ne
+        return self._al_link.fail(
+            f"an instance of {type(self).__name__} is compared ({function.__name__}) "
+            f"with a plain {type(other).__name__}"
+        )
+
+    return compare
+
+
+def _fill() -> None:
+    typed = (
+        (bool, bool), (str, str), (repr, str), (len, int), (hash, int), (int, int),
+        (float, float), (operator.index, int), (format, str),
+    )  # fmt: skip
+    for function, exact in typed:
+        setattr(Handle, f"__{function.__name__}__", _typed(function, exact))
+    for name in ("iter", "next", "round", "reversed", "abs"):
+        setattr(Handle, f"__{name}__", _taking(getattr(builtins, name)))
+    for name in ("neg", "pos", "invert", "getitem"):
+        setattr(Handle, f"__{name}__", _taking(getattr(operator, name)))
+    for name in ("setitem", "delitem"):
+        setattr(Handle, f"__{name}__", _giving(getattr(operator, name)))
+    for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
+        function = getattr(operator, name, None) or getattr(operator, name + "_")
+        setattr(Handle, f"__{name}__", _giving(function))
+        setattr(Handle, f"__r{name}__", _giving(function, swapped=True))
+        setattr(Handle, f"__i{name}__", _giving(getattr(operator, "i" + name)))
+    setattr(Handle, "__divmod__", _giving(divmod))  # noqa: B010 - like its neighbours
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(Handle, f"__{name}__", _comparing(getattr(operator, name)))
+
+
+_fill()
