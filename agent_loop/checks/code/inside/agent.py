@@ -119,7 +119,8 @@ class Solution:
             return ["g", self.builtin.names[id(cls)]]
         nearest = next(base for base in cls.__mro__ if getattr(builtins, base.__name__, 0) is base)
         bases = [self._class(base, exchange) for base in cls.__bases__ if _matters(base)]
-        return ["k", self.number(cls), cls.__name__, nearest.__name__, _fields(cls), *bases]
+        place = [self.number(cls), cls.__name__, nearest.__name__]
+        return ["k", *place, _fields(cls), _able(cls), *bases]
 
     def _exception(self, problem: BaseException, exchange: Exchange, depth: int) -> list[Any]:
         if "_al_far" in problem.__dict__:
@@ -217,6 +218,15 @@ def _fields(cls: type) -> list[str] | None:
     if names is None or any(_OPERATORS & space.keys() for space in own):
         return None
     return list(names)
+
+
+def _able(cls: type) -> list[str]:
+    """The special methods it has beyond those of every object."""
+    found = {name for base in cls.__mro__ if base is not object for name in base.__dict__}
+    able = [name for name in found if name[:2] == "__" and name[-2:] == "__"]
+    if cls.__hash__ is None:
+        able.append("-__hash__")
+    return able
 
 
 def _content(base: type, value: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import sys
 
 from agent_loop.checks.code.inside.marks import (
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 HELPERS_FILE, ASSERTS_FILE = "<task>", "<asserts>"
+_BUILTIN = frozenset(dir(builtins))
 SHOWN_CHARS = 200
 _SHOWN_CALLS = 3
 
@@ -34,15 +36,17 @@ class Names(dict):  # type: ignore[type-arg]
 
     def __init__(self, wanted: frozenset[str], lookup: Callable[[str], Any]) -> None:
         super().__init__(__name__="asserts")
-        self._wanted = wanted
+        self.wanted = wanted
         self._lookup = lookup
 
     def __missing__(self, name: str) -> Any:
-        if name not in self._wanted:
+        if name not in self.wanted:
             raise KeyError(name)
         try:
             value = self._lookup(name)
         except AttributeError:
+            if name in _BUILTIN:
+                raise KeyError(name) from None
             raise NameError(f"name '{name}' is not defined") from None
         if callable(value):
             self[name] = value
@@ -75,8 +79,10 @@ class Outcome:
 class Bench:
     """Runs the asserts and takes their marks."""
 
-    def __init__(self, names: Names, calls: list[Any]) -> None:
+    def __init__(self, names: Names, calls: list[Any], *, solution_file: str = "") -> None:
         self.names = names
+        self._solution_file = solution_file
+        """Its frames are shown; empty: they come with the exception."""
         self.outcome = Outcome()
         self._calls = calls
         self._marks: list[Assert] = []
@@ -128,7 +134,7 @@ class Bench:
         mark = self._marks[number]
         if not mark.caught and self.outcome.failed is None:
             self.outcome.failed = self._describe(mark, operation, left, right)
-            self.outcome.failed["message"] = short(message()) if message else ""
+            self.outcome.failed["message"] = _message(message)
         if mark.caught:
             raise AssertionError(mark.text)
         raise _Failed
@@ -143,9 +149,14 @@ class Bench:
     def note_raised(self, problem: BaseException) -> None:
         own = getattr(problem, "__dict__", {})
         text = own["_al_text"] if "_al_text" in own else short(problem, as_text=True)
-        self.outcome.trace = own.get("_al_trace", [])
-        self.outcome.line = _line_of_tests(problem)
+        self.outcome.trace = own.get("_al_trace") or self._own_trace(problem)
+        frames = _frames(problem, ASSERTS_FILE)
+        self.outcome.line = frames[-1][0] if frames else 0
         self.outcome.end("raised", f"{type(problem).__name__}: {text[:300]}")
+
+    def _own_trace(self, problem: BaseException) -> list[list[Any]]:
+        found = _frames(problem, self._solution_file) if self._solution_file else []
+        return [list(frame) for frame in found[-4:]]
 
     def _check_all_ran(self) -> None:
         skipped = [
@@ -162,13 +173,25 @@ class _Failed(BaseException):
     """An assert did not hold; a BaseException, so that no handler in the tests can eat it."""
 
 
-def _line_of_tests(problem: BaseException) -> int:
-    line, step = 0, problem.__traceback__
+def _message(message: Callable[[], Any] | None) -> str:
+    """The tests' own words for the failure; working them out may fail as well."""
+    try:
+        return short(message(), as_text=True) if message else ""
+    except Refused:
+        raise
+    except Exception as problem:
+        return f"(its message raised {type(problem).__name__})"
+
+
+def _frames(problem: BaseException, file: str) -> list[tuple[int, str]]:
+    """Line and function of the frames in `file`, outermost first."""
+    found, step = [], problem.__traceback__
     while step is not None:
-        if step.tb_frame.f_code.co_filename == ASSERTS_FILE:
-            line = step.tb_lineno
+        code = step.tb_frame.f_code
+        if code.co_filename == file:
+            found.append((step.tb_lineno, code.co_name))
         step = step.tb_next
-    return line
+    return found
 
 
 def short(value: Any, chars: int = SHOWN_CHARS, *, as_text: bool = False) -> str:

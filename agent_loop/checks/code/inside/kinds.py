@@ -19,7 +19,7 @@ _DATETIME = ("year", "month", "day", "hour", "minute", "second", "microsecond", 
 class Kind:
     """How one exact type crosses. Mutable ones have `content` and keep their identity."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 - a row of the table below
         self,
         tag: str,
         where: str,

@@ -20,6 +20,10 @@ FORBIDDEN = frozenset(
     ).split()
 )
 """The judge takes none of these from the solution."""
+CALLBACK = "<callback>"
+"""In a licence: functions of the asserts may be given instances."""
+LOOKUP = "name:"
+"""In a licence, before a name of the module: it may be a class or an instance."""
 _PLAIN_TYPES = (
     str, bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, range,
     collections.deque, collections.Counter, collections.OrderedDict, BaseException,

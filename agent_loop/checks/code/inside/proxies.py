@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
         def fail(self, reason: str) -> Any: ...
 
+        def need_class(self, cls: Any) -> None:
+            """Refuse unless the asserts mean this class."""
+            ...
+
 
 VALUE_TYPES = (int, str, float, bytes)
 
@@ -87,6 +91,8 @@ class Meta(type):
         return True
 
     def __contains__(cls, item: Any) -> bool:
+        if not isinstance(item, Far):
+            cls._al_link.need_class(cls)
         return bool(cls._al_link.call(operator.contains, (cls, item)))
 
     def __instancecheck__(cls, value: Any) -> bool:
@@ -192,18 +198,9 @@ class Function(Far):
 
 
 class Handle(Far):
-    """An instance of a class of the solution."""
+    """An instance of a class of the solution; see OPTIONAL for what only some can do."""
 
     _al_ours = True
-
-    def __call__(self, *args: Any, **named: Any) -> Any:
-        return _call(self, args, named)
-
-    def __enter__(self) -> Any:
-        return self.__getattr__("__enter__")()
-
-    def __exit__(self, kind: Any, value: Any, _trace: Any) -> Any:
-        return self.__getattr__("__exit__")(kind, value, None)
 
     def __copy__(self) -> Any:
         return self._al_link.call(_library("copy", "copy"), (self,), name=self._al_label)
@@ -220,11 +217,6 @@ class Handle(Far):
     @property
     def __doc__(self) -> Any:  # type: ignore[override]
         return self._al_link.call(getattr, (self, "__doc__"), name="__doc__")
-
-    def __contains__(self, item: Any) -> bool:
-        if not isinstance(item, Far):
-            _in_need(self, "in")
-        return bool(_typed_call(self, operator.contains, bool, item))
 
 
 def _library(module: str, name: str) -> Any:
@@ -270,11 +262,12 @@ def _taking(function: Any) -> Callable[..., Any]:
 
 
 def _giving(function: Any, *, swapped: bool = False) -> Callable[..., Any]:
-    """Shows the object a value of the asserts."""
+    """Shows the object a value; one of the solution's own it may see."""
 
     def forward(self: Any, *args: Any) -> Any:
         name = function.__name__
-        _in_need(self, name)
+        if not all(isinstance(arg, Far) for arg in args):
+            _in_need(self, name)
         return self._al_link.call(function, (*args, self) if swapped else (self, *args), name=name)
 
     return forward
@@ -283,7 +276,6 @@ def _giving(function: Any, *, swapped: bool = False) -> Callable[..., Any]:
 def _comparing(function: Any) -> Callable[..., Any]:
     def compare(self: Any, other: Any) -> Any:
         if isinstance(other, Handle | Function):
-            _in_need(self, function.__name__)
             if function is operator.ne:  # one answer, not two: a class may lie in both
                 return not self._al_link.call(operator.eq, (self, other))
             return self._al_link.call(function, (self, other))
@@ -297,27 +289,63 @@ def _comparing(function: Any) -> Callable[..., Any]:
     return compare
 
 
-def _fill() -> None:
-    typed = (
-        (bool, bool), (str, str), (repr, str), (len, int), (hash, int), (int, int),
-        (float, float), (operator.index, int), (format, str),
-    )  # fmt: skip
-    for function, exact in typed:
-        setattr(Handle, f"__{function.__name__}__", _typed(function, exact))
+def _always() -> dict[str, Any]:
+    """What every instance can do."""
+    methods = {
+        f"__{function.__name__}__": _typed(function, exact)
+        for function, exact in ((bool, bool), (str, str), (repr, str), (hash, int), (format, str))
+    }
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        methods[f"__{name}__"] = _comparing(getattr(operator, name))
+    return methods
+
+
+def _only_some() -> dict[str, Any]:
+    """What an instance can do if its class says so."""
+    methods: dict[str, Any] = {
+        f"__{function.__name__}__": _typed(function, exact)
+        for function, exact in ((len, int), (int, int), (float, float), (operator.index, int))
+    }
     for name in ("iter", "next", "round", "reversed", "abs"):
-        setattr(Handle, f"__{name}__", _taking(getattr(builtins, name)))
+        methods[f"__{name}__"] = _taking(getattr(builtins, name))
     for name in ("neg", "pos", "invert", "getitem"):
-        setattr(Handle, f"__{name}__", _taking(getattr(operator, name)))
+        methods[f"__{name}__"] = _taking(getattr(operator, name))
     for name in ("setitem", "delitem"):
-        setattr(Handle, f"__{name}__", _giving(getattr(operator, name)))
+        methods[f"__{name}__"] = _giving(getattr(operator, name))
     for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
         function = getattr(operator, name, None) or getattr(operator, name + "_")
-        setattr(Handle, f"__{name}__", _giving(function))
-        setattr(Handle, f"__r{name}__", _giving(function, swapped=True))
-        setattr(Handle, f"__i{name}__", _giving(getattr(operator, "i" + name)))
-    setattr(Handle, "__divmod__", _giving(divmod))  # noqa: B010 - like its neighbours
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(Handle, f"__{name}__", _comparing(getattr(operator, name)))
+        methods[f"__{name}__"] = _giving(function)
+        methods[f"__r{name}__"] = _giving(function, swapped=True)
+        methods[f"__i{name}__"] = _giving(getattr(operator, "i" + name))
+    methods["__divmod__"] = _giving(divmod)
+    return methods | _CALLED
 
 
-_fill()
+def _contains(self: Any, item: Any) -> bool:
+    if not isinstance(item, Far):
+        _in_need(self, "in")
+    return _typed_call(self, operator.contains, bool, item)
+
+
+def _enter(self: Any) -> Any:
+    return self.__getattr__("__enter__")()
+
+
+def _exit(self: Any, kind: Any, value: Any, _trace: Any) -> Any:
+    return self.__getattr__("__exit__")(kind, value, None)
+
+
+def _called(self: Any, *args: Any, **named: Any) -> Any:
+    return _call(self, args, named)
+
+
+_CALLED = {
+    "__contains__": _contains,
+    "__enter__": _enter,
+    "__exit__": _exit,
+    "__call__": _called,
+}
+for _name, _method in _always().items():
+    setattr(Handle, _name, _method)
+OPTIONAL = _only_some()
+"""Methods that a class of the solution has only if its original has them."""
