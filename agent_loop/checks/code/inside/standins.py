@@ -27,9 +27,14 @@ from agent_loop.checks.code.inside.wire import refuse
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, Protocol
 
-    from agent_loop.checks.code.inside.asker import Asker
+    from agent_loop.checks.code.inside.proxies import Link
+    from agent_loop.checks.code.inside.values import Codec
+
+    class Asker(Link, Protocol):
+        codec: Codec
+
 
 FUNCTIONS = -1
 """Number of the class of functions: no class of the solution has it."""
