@@ -40,6 +40,9 @@ _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "012345678
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()", strict=True))
 
 _NUL = re.compile(BREAK)
+_STEERING = re.compile(
+    "[\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
+)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _SOFT_BREAK = re.compile(r"\u00ad[ \t\r]*\n[ \t]*")
 _DASHES = re.compile(r"(?<!-)---?(?!-)")
@@ -60,7 +63,29 @@ _AFTER_TILDE = re.compile(r"~ ")
 @lru_cache(maxsize=512)
 def fold(text: str) -> Traced:
     """`text` in the form in which quotes are compared."""
-    out = rewrite(traced(text), _NUL, lambda _: "\ufffd")
+    return _folded(traced(text))
+
+
+@lru_cache(maxsize=512)
+def fold_source(text: str) -> Traced:
+    """The same for a paper's text, which may hold characters that only steer how others are shown:
+    nobody can copy those, so they are left out. In an answer they are not.
+    """
+    return _folded(rewrite(traced(text), _STEERING, lambda _: ""))
+
+
+@lru_cache(maxsize=512)
+def spaced(text: str) -> Traced:
+    """The text with its white space alone folded: what stands so in a paper needs no more reading.
+
+    (A lone `$` of a part pairs with another one in the whole.)
+    """
+    out = rewrite(traced(text), _STEERING, lambda _: "")
+    return rewrite(rewrite(out, _EDGES, lambda _: ""), _SPACE, lambda _: " ")
+
+
+def _folded(out: Traced) -> Traced:
+    out = rewrite(out, _NUL, lambda _: "\ufffd")
     out = rewrite(out, _ENTITY, lambda m: html.unescape(m[0]).replace(BREAK, "\ufffd"))
     out = rewrite(out, _SOFT_BREAK, lambda _: "")
     out = compose(read_latex(out))

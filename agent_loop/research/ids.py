@@ -6,8 +6,8 @@ An id is taken whole or not at all; plain ASCII digits and letters only.
 import re
 from dataclasses import dataclass
 
-NEW = r"[0-9]{2}(?:0[1-9]|1[0-2])\.[0-9]{4,5}"
-OLD = r"[A-Za-z]{2,}(?:-[A-Za-z]+)?(?:\.[A-Za-z]{2})?/[0-9]{2}(?:0[1-9]|1[0-2])[0-9]{3}"
+NEW = r"[0-9]{4}\.[0-9]{4,5}"
+OLD = r"[A-Za-z]{2,}(?:-[A-Za-z]+)?(?:\.[A-Za-z]{2})?/[0-9]{7}"
 ID = rf"(?:{NEW}|{OLD})(?:v[1-9][0-9]?)?(?![0-9A-Za-z_])(?!\.[0-9])"
 """One whole id; give it its own left edge."""
 

@@ -2,6 +2,7 @@
 """Any verbatim span passes however it is typeset; any one-word change fails; nothing crashes."""
 
 import random
+import re
 import textwrap
 import unicodedata
 
@@ -74,7 +75,13 @@ def _typeset(text, seed):
     if dice.random() < 0.3:
         text = text.replace(" ", "\u00a0", 3)
     if dice.random() < 0.5:
-        text = "\n".join(textwrap.wrap(text, dice.randint(15, 60), break_long_words=False))
+        text = "\n".join(
+            textwrap.wrap(
+                text, dice.randint(15, 60), break_long_words=False, break_on_hyphens=False
+            )
+        )
+    if dice.random() < 0.3:
+        text = re.sub(r"(?<=[a-z])-(?=[a-z])", "-\n  ", text)
     if dice.random() < 0.3:
         text = text.replace("efficient", "effi\u00adcient").replace("scaling", "scal-\ning")
     return text

@@ -6,7 +6,7 @@ import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from agent_loop.research import Paper, Traced, find, fold, invisible, name_of
+from agent_loop.research import Paper, Traced, find, fold, fold_source, invisible, name_of, spaced
 
 MIN_WORDS = 4
 """A shorter quote proves nothing."""
@@ -99,7 +99,10 @@ def readings(quote: str) -> Iterator[str]:
 
 def locate(quote: str, source: Source) -> Place | None:
     """Where the quote stands verbatim, whole or in fragments that keep their order."""
-    hay = fold(source.text)
+    hay = fold_source(source.text)
+    plain = _as_it_stands(quote, source)
+    if plain:
+        return Place(source=source, spans=(spaced(source.text).original(*plain),))
     for reading in readings(quote):
         at = find(fold(reading), hay, source.text)
         if at:
@@ -108,6 +111,12 @@ def locate(quote: str, source: Source) -> Place | None:
         if spans:
             return Place(source=source, spans=spans)
     return None
+
+
+def _as_it_stands(quote: str, source: Source) -> tuple[int, int] | None:
+    if any(invisible(char) for char in quote):
+        return None
+    return find(spaced(quote), spaced(source.text), source.text)
 
 
 def _in_order(
@@ -132,7 +141,7 @@ def _in_order(
 def scattered(quote: str, source: Source) -> bool:
     """Whether every fragment stands in the source, only not in this order."""
     parts = fragments(quote)
-    hay = fold(source.text)
+    hay = fold_source(source.text)
     return len(parts) > 1 and all(
         words(part) >= MIN_FRAGMENT_WORDS
         and find(fold(part.strip(" ,;.")), hay, source.text) is not None
@@ -157,7 +166,7 @@ def nearest(quote: str, candidates: Sequence[Source]) -> Near | None:
 
 
 def _nearest_in(wanted: list[str], source: Source) -> Near | None:
-    hay = fold(source.text)
+    hay = fold_source(source.text)
     stands = [(match[0], *hay.original(*match.span())) for match in _WORD.finditer(hay.text)]
     real = [word for word, _, _ in stands]
     matcher = difflib.SequenceMatcher(None, real, wanted, autojunk=False)
