@@ -79,11 +79,12 @@ class Engine:
             api.close()
 
     def _give_back(self, api: APIClient) -> None:
+        # It keeps a connection for each address it ever asked, names of containers included.
+        # Closing drops those; the client itself stays good.
+        api.close()
         with self._lock:
             if not self._closed:
                 self._idle.append(api)
-                return
-        api.close()
 
 
 def find_engine(env: Mapping[str, str], home: Path) -> Engine:

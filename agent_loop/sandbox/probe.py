@@ -158,12 +158,12 @@ def _memory(facts: Facts, expected: Expected) -> Line:
 
 
 def _swap(facts: Facts, expected: Expected) -> Line:
-    if facts["swap_kib"] == 0:
-        return True, "no swap to be seen"
     both = _first(facts, "memory/memory.memsw.limit_in_bytes")
     if both is not None:
         return int(both) <= expected.box.limits.memory_mib * MIB, f"memory and swap: {both} bytes"
     only = _first(facts, "memory.swap.max")
+    if only is None and facts["swap_kib"] == 0:
+        return True, "none to be seen"
     fix = "" if only == "0" else ". Fix: swapoff -a, or boot the kernel with swapaccount=1"
     return only == "0", f"swap: {only}{fix}"
 
@@ -184,7 +184,9 @@ def _cpus(facts: Facts, expected: Expected) -> Line:
         quota, _, period = both.partition(" ")
     if quota is None and expected.runsc:
         return True, "not visible under runsc; the time limits hold without it"
-    share = int(quota or "-1") / int(period or "1")
+    if quota in (None, "-1", "max"):
+        return False, "no limit"
+    share = int(str(quota)) / int(period or "1")
     return 0 < share <= wanted + 0.01, f"{share:.2f} processors"
 
 

@@ -85,6 +85,11 @@ class Remover:
                     return
         container.remove_now()
 
+    @property
+    def idle(self) -> bool:
+        """Everything brought is gone."""
+        return self._queue.unfinished_tasks == 0
+
     def close(self) -> None:
         """Wait until everything brought is gone."""
         with self._lock:
@@ -98,3 +103,4 @@ class Remover:
     def _work(self) -> None:
         while (container := self._queue.get()) is not None:
             container.remove_now()
+            self._queue.task_done()
