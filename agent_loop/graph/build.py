@@ -7,7 +7,7 @@ from typing import Any, cast
 from langgraph.graph import END, START, StateGraph
 
 from agent_loop.graph import nodes, routes
-from agent_loop.graph.nodes import Run, Update, timed
+from agent_loop.graph.nodes import Run, Timed, Update
 from agent_loop.graph.owner import ask_owner
 from agent_loop.graph.state import State
 
@@ -57,7 +57,7 @@ def _add_start(graph: Graph, run: Run) -> None:
 
 
 def _add(graph: Graph, run: Run, name: str, node: Callable[[State, Run], Update]) -> None:
-    graph.add_node(name, cast(Any, timed(name, node, run)))
+    graph.add_node(name, cast(Any, Timed(name, node, run)))
 
 
 def draw(run: Run) -> str:

@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
@@ -191,14 +192,17 @@ class Driver:
         try:
             # Whatever the environment says: prompts do not leave the machine.
             with tracing_context(enabled=False):
-                graph = build(self._run).compile(checkpointer=self._checkpoints)
-                graph.invoke(
+                self._graph.invoke(
                     cast(Any, value), config, durability="sync", control=self._control.graph
                 )
         except sqlite3.Error as error:
             raise store_fault(self._store.checkpoints, error) from error
         except GraphRecursionError as error:
             raise StoreFault(f"the run took more steps than its caps allow ({error}).") from error
+
+    @cached_property
+    def _graph(self) -> Any:  # noqa: ANN401 - langgraph's compiled type has four parameters
+        return build(self._run).compile(checkpointer=self._checkpoints)
 
     def _answer(self, call: OwnerCall, reply: OwnerReply | None) -> Command[Any] | Result:
         """A Command that carries the answer, or the Result of a run that stays paused."""
@@ -290,9 +294,9 @@ class Driver:
         self._store.write_record(self._thread, fields, summary(fields))
 
     def _cut_off(self) -> tuple[str, int] | None:
-        """The node that a kill cut off, by the trace: it began and did not end."""
+        """The node and lap that the trace names last: to run them again is to repeat them."""
         event = last_event(self._store.trace_path(self._thread), ("node_started", "node_finished"))
-        if event is None or event["kind"] != "node_started":
+        if event is None:
             return None
         node, lap = event.get("node"), event.get("lap")
         return (node, lap) if isinstance(node, str) and isinstance(lap, int) else None

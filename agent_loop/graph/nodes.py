@@ -41,16 +41,25 @@ class Run:
     """(node, lap) that a kill cut off: its model call, if it had one, is made again."""
 
 
-def timed(name: str, node: Callable[[State, Run], Update], run: Run) -> Callable[[State], Update]:
-    """The node with its events, its seconds, and the look at the budget after it."""
+@dataclass(frozen=True, slots=True)
+class Timed:
+    """A node with its events, its seconds, and the look at the budget after it.
 
-    def step(state: State) -> Update:
+    An object and no closure: langgraph takes the bytecode of every function it is given apart.
+    """
+
+    name: str
+    node: Callable[[State, Run], Update]
+    run: Run
+
+    def __call__(self, state: State) -> Update:
+        run, name = self.run, self.name
         lap = state["lap"] + (name in ("worker", "escalate"))
         again = run.interrupted == (name, lap)
         run.events.emit("node_started", {"node": name, "lap": lap, "again": again})
         start = run.parts.clock.monotonic()
         try:
-            update = node(state, run)
+            update = self.node(state, run)
         except FaultError as fault:
             run.events.emit("fault", {"node": name, "problem": str(fault)})
             raise
@@ -61,8 +70,6 @@ def timed(name: str, node: Callable[[State, Run], Update], run: Run) -> Callable
         if (why := spent(cast(State, {**state, **update}), run.limits)) and not run.control.asked:
             run.control.drain(why)
         return update
-
-    return step
 
 
 def spent(state: State, limits: Limits) -> str:

@@ -11,10 +11,13 @@ import hashlib
 import json
 import sqlite3
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
+from typing import Any
 
+from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import WRITES_IDX_MAP
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.types import Interrupt
 
@@ -144,6 +147,21 @@ class TextSaver(SqliteSaver):
     def __init__(self, conn: sqlite3.Connection, serde: JsonSerde) -> None:
         super().__init__(conn, serde=serde)
         self._texts = serde
+
+    def put_writes(
+        self,
+        config: RunnableConfig,
+        writes: Sequence[tuple[str, Any]],
+        task_id: str,
+        task_path: str = "",
+    ) -> None:
+        """Save pauses, answers and errors; leave out what the step itself holds in a moment.
+
+        One node runs at a time, and its step is committed right after its writes: a second commit
+        for them would spare a repeated node only to a kill between the two.
+        """
+        if any(channel in WRITES_IDX_MAP for channel, _ in writes):
+            super().put_writes(config, writes, task_id, task_path)
 
     @contextmanager
     def cursor(self, transaction: bool = True) -> Iterator[sqlite3.Cursor]:

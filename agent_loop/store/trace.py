@@ -1,6 +1,7 @@
 """`trace.jsonl`: what a run did, one event a line, keys taken out."""
 
 import json
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +12,8 @@ from agent_loop.redact import redact
 
 VERSION = 1
 LIVE_ONLY = frozenset({"model_text"})
+_SHORTEST_SECRET = 7
+"""`//a:b@c`; most texts in an event are shorter, and there are hundreds."""
 _TAIL_BYTES = 1 << 16
 
 
@@ -40,7 +43,8 @@ class Trace:
         head = {"v": VERSION, "n": self._n, "at": self._clock.now_iso(), "thread": self._thread}
         event = {**head, "kind": kind, **clean(fields)}
         try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
+            if self._n == 1:
+                self._path.parent.mkdir(parents=True, exist_ok=True)
             append_line(self._path, json.dumps(event, ensure_ascii=False))
         except OSError as error:
             raise StoreFault(f"{self._path}: the trace cannot be written: {error}.") from error
@@ -59,20 +63,27 @@ class Tee:
 
 def clean(fields: Mapping[str, Json]) -> dict[str, Json]:
     """The fields with every key-shaped text redacted, at any depth."""
-    return {redact(str(key)): _clean(value) for key, value in fields.items()}
+    return {_redacted(str(key)): _clean(value) for key, value in fields.items()}
+
+
+def _redacted(text: str) -> str:
+    return text if len(text) < _SHORTEST_SECRET else redact(text)
 
 
 def _clean(value: Json) -> Json:
     if isinstance(value, str):
         # JSON can carry a lone surrogate, UTF-8 cannot.
-        return redact(value.encode("utf-8", "replace").decode("utf-8"))
-    if isinstance(value, Mapping):
-        return clean(value)
-    if isinstance(value, Sequence):
+        return _redacted(value.encode("utf-8", "replace").decode("utf-8"))
+    if value is None or isinstance(value, int):
+        return value
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    # Concrete types first: asking an abstract class costs as much as the redaction.
+    if isinstance(value, list | tuple):
         return [_clean(item) for item in value]
-    if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
-        return None
-    return value
+    if isinstance(value, dict | Mapping):
+        return clean(value)
+    return [_clean(item) for item in value]
 
 
 def read_trace(path: Path) -> Iterator[Mapping[str, Json]]:

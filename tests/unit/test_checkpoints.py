@@ -283,7 +283,9 @@ def test_a_read_only_database_stops_before_any_model_is_asked(store, tmp_path):
     paused(store)
     for path in store.root.glob("checkpoints.sqlite*"):
         path.chmod(0o444)
-    (store.folder("a") / "lock").chmod(0o666)
+    for path in store.folder("a").iterdir():
+        path.chmod(0o666)
+    store.folder("a").chmod(0o777)
     for folder in (tmp_path, *tmp_path.parents[:2]):
         folder.chmod(0o755)
     store.root.chmod(0o555)
