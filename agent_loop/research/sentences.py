@@ -61,11 +61,14 @@ def split(abstract: str) -> tuple[str, ...]:
     start = 0
     for end in [*edges, len(text)]:
         piece = text[start:end].strip()
-        if pieces and (len(piece.split()) < MIN_WORDS or len(pieces[-1].split()) < MIN_WORDS):
+        if pieces and len(pieces[-1].split()) < MIN_WORDS:
             pieces[-1] = f"{pieces[-1]} {piece}"
         elif piece:
             pieces.append(piece)
         start = end
+    if len(pieces) > 1 and len(pieces[-1].split()) < MIN_WORDS:
+        last = pieces.pop()
+        pieces[-1] = f"{pieces[-1]} {last}"
     return tuple(pieces)
 
 

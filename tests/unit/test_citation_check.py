@@ -36,8 +36,8 @@ def test_abstracts_fall_into_sentences():
     assert split(ABSTRACTS["2401.00001v2"]) == (
         "We study mixtures of experts, e.g. for long sequences.",
         "Routing is unstable in 12.5% of all runs!",
-        'The "cost" in $x. Y$ grows (see Fig. 3) a lot. In short.',
-        "We leave load balancing to future work.",
+        'The "cost" in $x. Y$ grows (see Fig. 3) a lot.',
+        "In short. We leave load balancing to future work.",
     )
     assert len(SENTENCES) == 7
 
@@ -49,16 +49,16 @@ def test_every_numbered_sentence_is_a_verified_quote():
 
 
 EXPANDED = {
-    "Open [S4].": "Open “We leave load balancing to future work.” [arXiv:2401.00001v2].",
-    "Open (S4).": "Open “We leave load balancing to future work.” [arXiv:2401.00001v2].",
-    "Open [s4] of arXiv:2401.00001.": "Open “We leave load balancing to future work.” [arXiv:2401.00001v2].",
-    "Open [S4 of arXiv:2401.00001v2].": "Open “We leave load balancing to future work.” [arXiv:2401.00001v2].",
-    "Open [arXiv:2401.00001, S4].": "Open “We leave load balancing to future work.” [arXiv:2401.00001v2].",
-    'Open "[S4]".': "Open “We leave load balancing to future work.” [arXiv:2401.00001v2].",
-    "[S1, S4]": "“We study mixtures of experts, e.g. for long sequences.” “We leave load balancing to future work.” [arXiv:2401.00001v2]",
+    "Open [S4].": "Open “In short. We leave load balancing to future work.” [arXiv:2401.00001v2].",
+    "Open (S4).": "Open “In short. We leave load balancing to future work.” [arXiv:2401.00001v2].",
+    "Open [s4] of arXiv:2401.00001.": "Open “In short. We leave load balancing to future work.” [arXiv:2401.00001v2].",
+    "Open [S4 of arXiv:2401.00001v2].": "Open “In short. We leave load balancing to future work.” [arXiv:2401.00001v2].",
+    "Open [arXiv:2401.00001, S4].": "Open “In short. We leave load balancing to future work.” [arXiv:2401.00001v2].",
+    'Open "[S4]".': "Open “In short. We leave load balancing to future work.” [arXiv:2401.00001v2].",
+    "[S1, S4]": "“We study mixtures of experts, e.g. for long sequences.” “In short. We leave load balancing to future work.” [arXiv:2401.00001v2]",
     '"We leave load balancing to" [S4].': '"We leave load balancing to" [arXiv:2401.00001v2].',
     '[S4]: "We leave load balancing to"': '[arXiv:2401.00001v2]: "We leave load balancing to"',
-    "S4 models [and S4] (S4, really) [1]": "S4 models “We leave load balancing to future work.” [arXiv:2401.00001v2] (S4, really) [1]",
+    "S4 models [and S4] (S4, really) [1]": "S4 models “In short. We leave load balancing to future work.” [arXiv:2401.00001v2] (S4, really) [1]",
 }  # fmt: skip
 
 

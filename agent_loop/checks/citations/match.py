@@ -158,7 +158,7 @@ _SHIFT = 3
 
 def nearest(quote: str, candidates: Sequence[Source]) -> Near | None:
     """The real span closest to the quote, where any is close enough to be meant."""
-    wanted = fold(quote).text.split()
+    wanted = [_bare(word) for word in fold(quote).text.split()]
     if not wanted:
         return None
     found = [near for source in candidates if (near := _nearest_in(wanted, source)) is not None]
@@ -168,7 +168,7 @@ def nearest(quote: str, candidates: Sequence[Source]) -> Near | None:
 def _nearest_in(wanted: list[str], source: Source) -> Near | None:
     hay = fold_source(source.text)
     stands = [(match[0], *hay.original(*match.span())) for match in _WORD.finditer(hay.text)]
-    real = [word for word, _, _ in stands]
+    real = [_bare(word) for word, _, _ in stands]
     matcher = difflib.SequenceMatcher(None, real, wanted, autojunk=False)
     anchor = matcher.find_longest_match(0, len(real), 0, len(wanted))
     if anchor.size == 0:
@@ -189,6 +189,11 @@ def _nearest_in(wanted: list[str], source: Source) -> Near | None:
         wrote=wrote,
         stands=there,
     )
+
+
+def _bare(word: str) -> str:
+    """Without the punctuation around it, which is seldom what went wrong."""
+    return word.strip(".,;:()[]'") or word
 
 
 def _trimmed(real: list[str], wanted: list[str], first: int, last: int) -> tuple[int, int]:

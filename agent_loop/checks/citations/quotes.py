@@ -91,4 +91,4 @@ def _why(near: Near | None) -> str:
         return f"{visible(near.wrote)!r} does not stand there"
     if near.stands:
         return f"you left out {visible(near.stands)!r}; mark an omission with …"
-    return "it begins or ends in the middle of a word or number"
+    return "its punctuation differs, or it begins or ends in the middle of a word or number"
