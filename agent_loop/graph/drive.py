@@ -12,6 +12,7 @@ from agent_loop.graph.driver import Driver, config_of, look_at
 from agent_loop.graph.jobs import FILE, Begun, read_job, write_job
 from agent_loop.graph.parts import Control, Job, Limits, Parts, Result, Standing
 from agent_loop.ports import OwnerReply
+from agent_loop.prompts import load
 from agent_loop.store import RunStore
 
 __all__ = ["read_job", "resume", "standing", "start"]
@@ -29,6 +30,7 @@ def start(
         ConfigError: an unknown prompt variant.
         StoreFault: the database or the disk cannot be written; no model was asked.
     """
+    load(job.brief.kind, variants=job.prompt_variants)  # before a folder and a lock are made
     with _held(thread, parts, store) as checkpoints:
         if store.read_file(thread, FILE) is not None:
             raise ThreadError(
@@ -75,15 +77,15 @@ def resume(
 
 
 def standing(store: RunStore, thread: str) -> Standing:
-    """Where a thread stands, without driving it.
+    """Where a thread stands, without driving it; waits for no writer.
 
     Raises:
         ThreadError: unknown.
         StoreFault: its state cannot be read.
     """
     read_job(store, thread)
-    with saver.opened(store.checkpoints, thread) as checkpoints:
-        look = look_at(checkpoints, thread)
+    with saver.read_only(store.checkpoints, thread) as checkpoints:
+        look = look_at(checkpoints, thread) if checkpoints else None
     if look is None:
         return Standing(thread=thread, next="start", outcome="", laps=0, nonce="", question="")
     return Standing(

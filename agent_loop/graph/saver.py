@@ -203,6 +203,28 @@ def opened(path: Path, thread: str, *, busy_s: float = BUSY_S) -> Iterator[Sqlit
         yield saver
 
 
+@contextmanager
+def read_only(path: Path, thread: str) -> Iterator[SqliteSaver | None]:
+    """The saver of one thread for a look: no lock is taken and nothing is made. `None`: no file.
+
+    Raises:
+        StoreFault: it cannot be opened.
+    """
+    if not path.is_file():
+        yield None
+        return
+    try:
+        conn = sqlite3.connect(
+            f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=BUSY_S, check_same_thread=False
+        )
+    except sqlite3.Error as error:
+        raise store_fault(path, error) from error
+    with closing(conn):
+        saver = TextSaver(conn, JsonSerde(conn, thread))
+        saver.is_setup = True  # its set-up writes
+        yield saver
+
+
 def unreadable(problem: str) -> StoreFault:
     """A database that holds something this program did not write."""
     return StoreFault(

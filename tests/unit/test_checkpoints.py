@@ -227,6 +227,23 @@ def test_a_database_locked_for_eight_seconds_is_waited_for(store):
     holder.join()
 
 
+def test_a_look_waits_for_no_writer(store):
+    paused(store)
+    holder = held(store, 3)
+    begun = time.monotonic()
+    assert drive.standing(store, "a").next == "ask_owner"
+    assert time.monotonic() - begun < 2
+    holder.join()
+
+
+def test_a_look_makes_nothing(store):
+    paused(store)
+    for path in store.root.glob("checkpoints.sqlite*"):
+        path.unlink()
+    assert drive.standing(store, "a").next == "start"
+    assert not store.checkpoints.exists()
+
+
 def test_a_database_locked_too_long_stops_resumably(store):
     paused(store)
     holder = held(store, 1.5)

@@ -358,6 +358,7 @@ def test_bad_threads_get_clear_errors_and_nothing_runs(store):
     with pytest.raises(ConfigError, match="'fast' is unknown"):
         drive.start("b", job(prompt_variants=("fast",)), made, store)
     assert len(made.models["lead"].asked) == 1
+    assert not store.folder("b").exists()
 
 
 def test_an_answer_to_a_run_that_asks_nothing_is_refused(store):
