@@ -56,7 +56,18 @@ def judge(
         sentences=sentence_count,
         problems=(),
     )
-    return replace(finding, problems=(*hazards(answer), *(oversized or complaints(finding))))
+    return replace(
+        finding,
+        problems=(*hazards(_own_words(answer, quotes)), *(oversized or complaints(finding))),
+    )
+
+
+def _own_words(answer: str, quotes: Sequence[QuoteFinding]) -> str:
+    """The answer without what papers really say: that may hold anything, and is shown as text."""
+    for quote in quotes:
+        if quote.status == "verified":
+            answer = answer[: quote.start] + "x" * (quote.end - quote.start) + answer[quote.end :]
+    return answer
 
 
 def _oversized(answer: str) -> tuple[str, ...]:
