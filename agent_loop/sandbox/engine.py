@@ -1,5 +1,6 @@
 """The connection to the Docker engine: found, asked once, then lent out thread by thread."""
 
+import socket
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -17,6 +18,8 @@ from agent_loop.sandbox.places import Place, active_place, other_places
 ANSWER_S = 5.0
 """How long an engine may take to say its version before it counts as not there."""
 CALL_S = 60.0
+OLDEST_API = "1.41"
+"""Of engine 20.10. Newer engines say what they speak, and that is used."""
 INSTALL = (
     "Install Docker (Debian and Ubuntu as root: sandbox/engine.sh does it; macOS and Windows: "
     "Docker Desktop or Colima), start it and try again"
@@ -98,18 +101,31 @@ def find_engine(env: Mapping[str, str], home: Path) -> Engine:
     except ValueError as error:
         raise SandboxUnavailable(f"{error}. Fix: docker context use default") from error
     try:
-        api = _connect(place, "auto", ANSWER_S)
-        with_version = api.version()
-        api.close()
+        version = _ask(place)
     except EngineError as error:
         raise SandboxUnavailable(_not_there(place, error, env, home)) from error
-    return Engine(place, with_version)
+    return Engine(place, version)
 
 
 def plain(error: BaseException) -> str:
     """The sentence in an error of the client, without its wrapping."""
     explanation = getattr(error, "explanation", None)
     return str(explanation or error)[:500]
+
+
+def _ask(place: Place) -> Mapping[str, Any]:
+    """The engine's version, without asking for any version of its interface."""
+    if place.url.startswith("unix://"):
+        # The client drops its socket open when this fails, and wraps the reason three times.
+        with socket.socket(socket.AF_UNIX) as knock:
+            knock.settimeout(ANSWER_S)
+            knock.connect(place.url.removeprefix("unix://"))
+    api = _connect(place, OLDEST_API, ANSWER_S)
+    try:
+        version: Mapping[str, Any] = api.version(api_version=False)
+    finally:
+        api.close()
+    return version
 
 
 def _connect(place: Place, version: str, timeout_s: float) -> APIClient:

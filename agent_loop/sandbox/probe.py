@@ -40,12 +40,23 @@ class Expected:
         return self.runtime == RUNSC
 
 
+class Seen(dict[str, Any]):
+    """Facts of which a failed look cannot be taken for an answer."""
+
+    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - whatever JSON holds
+        value = super().__getitem__(name)
+        if isinstance(value, str) and value.startswith("error:"):
+            raise ValueError(value)
+        return value
+
+
 def judge(facts: Facts, expected: Expected) -> list[ProbeLine]:
     """One line for each protection, in a fixed order."""
     lines = []
+    seen = Seen(facts)
     for protection, look in PROTECTIONS.items():
         try:
-            held, detail = look(facts, expected)
+            held, detail = look(seen, expected)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
             held, detail = False, f"could not be seen: {error!r}"
         lines.append(ProbeLine(protection=protection, held=held, detail=detail))

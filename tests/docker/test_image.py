@@ -1,0 +1,63 @@
+"""The base image: pinned, looked at again, and set up anew when the pin is damaged."""
+
+import json
+
+import pytest
+
+from agent_loop.config import SandboxSettings
+from agent_loop.errors import SandboxUnavailable
+from agent_loop.sandbox import make_sandbox
+from agent_loop.sandbox.image import pinned_image, set_up_image
+
+pytestmark = pytest.mark.docker
+
+
+def test_no_pin_fails_closed(engine, tmp_path):
+    with pytest.raises(SandboxUnavailable, match="no base image.*make image"):
+        pinned_image(engine, "", tmp_path)
+    absent = "python@sha256:" + "0" * 64
+    with pytest.raises(SandboxUnavailable, match="is not on this engine"):
+        pinned_image(engine, absent, tmp_path)
+
+
+def test_a_pin_of_an_image_that_is_gone_fails_closed(engine, tmp_path):
+    lock = {"version": 1, "image": "sha256:" + "1" * 64}
+    (tmp_path / "image.lock").write_text(json.dumps(lock))
+    with pytest.raises(SandboxUnavailable, match="not on this engine any more"):
+        pinned_image(engine, "", tmp_path)
+
+
+@pytest.mark.parametrize("text", ["{", json.dumps({"image": "sha256:" + "1" * 64}), None])
+def test_set_up_mends_the_pin_without_building_again(engine, base_image, tmp_path, text):
+    if text is not None:
+        (tmp_path / "image.lock").write_text(text)
+    said = []
+    assert set_up_image(engine, "", tmp_path, said.append) == base_image
+    assert pinned_image(engine, "", tmp_path) == base_image
+    assert ("damaged" in " ".join(said)) == (text == "{")
+
+
+def test_made_from_settings(base_image, tmp_path):
+    (tmp_path / "image.lock").write_text(json.dumps({"image": base_image}))
+    sandbox = make_sandbox(SandboxSettings(), state_dir=tmp_path)
+    assert all(line.held for line in sandbox.probe())
+    assert sandbox.describe()["image"] == base_image
+    sandbox.close()
+
+
+def test_nothing_in_the_image_changes_who_runs_it(engine, base_image, docker_sandbox):
+    from tests.contract.test_sandbox import box, read_all
+
+    text = """
+import os
+def main():
+    found = []
+    for folder, _, names in os.walk("/usr"):
+        for name in names:
+            path = os.path.join(folder, name)
+            if not os.path.islink(path) and os.stat(path).st_mode & 0o6000:
+                found.append(path)
+    print(found)
+"""
+    with docker_sandbox.open(box(text)) as session:
+        assert read_all(session, 3) == b"[]\n"
