@@ -13,7 +13,7 @@ pytestmark = pytest.mark.docker
 
 
 def test_no_pin_fails_closed(engine, tmp_path):
-    with pytest.raises(SandboxUnavailable, match="no base image.*make image"):
+    with pytest.raises(SandboxUnavailable, match=r"no base image.*make image"):
         pinned_image(engine, "", tmp_path)
     absent = "python@sha256:" + "0" * 64
     with pytest.raises(SandboxUnavailable, match="is not on this engine"):
