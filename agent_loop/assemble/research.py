@@ -1,0 +1,130 @@
+"""What a research run has beside its models: papers, the search before the worker, the answer."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Literal
+
+from agent_loop.checks.citations import CitationCheck, judge
+from agent_loop.checks.citations.markdown import bibtex, markdown
+from agent_loop.checks.citations.page import page
+from agent_loop.errors import SearchUnavailable, TaskFileError
+from agent_loop.graph.parts import Step
+from agent_loop.paths import atomic_write
+from agent_loop.ports import Clock, Json
+from agent_loop.research import Search, frozen
+from agent_loop.research.client import ArxivClient, ClientSettings
+from agent_loop.research.hosts import DEFAULT_BASE_URL
+from agent_loop.research.sentences import material, numbered
+from agent_loop.tasks import ResearchTask
+
+PAPERS = "papers.json"
+"""In the run's folder: what the search found, as a frozen search; the check judges by it."""
+MATERIAL_CHARS = 15_900
+"""What the state keeps whole."""
+MATERIAL_PART = 0.65
+"""... and how much of a prompt it may take."""
+
+
+class ResearchDesk:
+    """The papers of one run. Made before anything is asked, so that a bad task is refused then."""
+
+    def __init__(
+        self,
+        task: ResearchTask,
+        folder: Path,
+        *,
+        client: Callable[[], ArxivClient],
+        clock: Clock,
+        numbers: Literal["check", "ignore"] = "check",
+        prompt_chars: int = 24_000,
+    ) -> None:
+        """`folder` is the run's own.
+
+        Raises:
+            TaskFileError: the frozen search or the server of the task cannot be used.
+        """
+        self._task = task
+        self._folder = folder
+        self._frozen = frozen.load(task.papers, query=task.query) if task.papers else None
+        self._client = client if self._frozen else _checked(client)
+        self._limit_chars = min(MATERIAL_CHARS, int(prompt_chars * MATERIAL_PART))
+        self._numbers: Literal["check", "ignore"] = (
+            "ignore" if "ignore" in (numbers, task.numbers) else "check"
+        )
+        self.check = CitationCheck(self.papers, numbers=self._numbers, clock=clock)
+        self.step = Step(name="search", run=self._search)
+
+    def papers(self) -> Search:
+        """What this run's search found; searched for where it has not been.
+
+        Raises:
+            SearchUnavailable: arXiv gave nothing, or the run's file is damaged.
+        """
+        path = self._folder / PAPERS
+        if path.exists():
+            try:
+                return frozen.load(path, query=self._task.query)
+            except TaskFileError as error:
+                raise SearchUnavailable(f"{error} Remove the file to search again.") from None
+        found = self._found()
+        try:
+            frozen.save(path, found)
+        except OSError as error:
+            raise SearchUnavailable(f"{path}: cannot be written ({error.strerror}).") from None
+        return found
+
+    def finish(self, record: Mapping[str, Json]) -> tuple[Path, ...]:
+        """Write the answer of a run that ended as Markdown, BibTeX and a page; gives the files."""
+        answer = record.get("answer")
+        if not isinstance(answer, str) or not answer or not (self._folder / PAPERS).exists():
+            return ()
+        found = judge(answer, self.papers(), check_numbers=self._numbers)
+        files = {
+            "answer.md": markdown(found, question=self._task.task),
+            "answer.bib": bibtex(found),
+            "answer.html": page(found, question=self._task.task),
+        }
+        for name, text in files.items():
+            atomic_write(self._folder / name, text)
+        return tuple(self._folder / name for name in files)
+
+    def _search(self, _: object) -> Mapping[str, str]:
+        found = self.papers()
+        return {"material": material(found, numbered(found), limit_chars=self._limit_chars)}
+
+    def _found(self) -> Search:
+        if self._frozen is not None:
+            return cut(self._frozen, self._task.max_papers)
+        return self._client().search(self._task.query, self._task.max_papers)
+
+
+def _checked(client: Callable[[], ArxivClient]) -> Callable[[], ArxivClient]:
+    made = client()
+    return lambda: made
+
+
+def cut(search: Search, max_papers: int) -> Search:
+    """The newest `max_papers` of a frozen search."""
+    return replace(search, papers=search.papers[:max_papers])
+
+
+def client_for(
+    task: ResearchTask,
+    state_dir: Path,
+    clock: Clock,
+    *,
+    contact: str,
+    notify: Callable[[str], None],
+) -> ArxivClient:
+    """The client for the task's server.
+
+    Raises:
+        TaskFileError: its `base_url` leads elsewhere, or the contact fits in no header.
+    """
+    base_url = task.base_url or DEFAULT_BASE_URL
+    settings = ClientSettings(state_dir=state_dir / "arxiv", base_url=base_url, contact=contact)
+    try:
+        return ArxivClient(settings, clock, notify=notify)
+    except ValueError as error:
+        raise TaskFileError(str(task.source or task.name), f"base_url: {error}") from None
