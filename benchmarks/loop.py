@@ -61,7 +61,7 @@ def lap_bytes(folder: Path) -> float:
 
 def measure() -> dict[str, float | str]:
     """The figures, rounds of both taken in turn."""
-    with tempfile.TemporaryDirectory(dir=Path.cwd()) as name:
+    with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         node_seconds(folder / "warm", "w")
         pairs = [(node_seconds(folder, f"r{n}"), commit_seconds(folder)) for n in range(ROUNDS)]

@@ -1,12 +1,18 @@
 """A run in a process of its own that may be killed at any moment and goes on in the next one."""
 
+import os
 from pathlib import Path
 
+from agent_loop.checks.code import CodeCheck
+from agent_loop.config import CheckSettings
 from agent_loop.graph import drive
 from agent_loop.graph.parts import Parts
 from agent_loop.models.scripted import Line, Script, ScriptedModel
 from agent_loop.ports import Check, SystemClock
+from agent_loop.sandbox import DockerSandbox
+from agent_loop.sandbox.engine import find_engine
 from agent_loop.store import RunStore, reply_from_text
+from agent_loop.tasks import CodeTask
 from tests.fakes.check import ScriptedCheck
 from tests.fakes.runs import job
 
@@ -73,3 +79,20 @@ def drive_on(root: str, thread: str, delay_s: float, check: Check | None = None)
 def child(root: str, thread: str, delay_s: float) -> None:
     """What a killed process runs."""
     drive_on(root, thread, delay_s)
+
+
+def drive_real(root: str, thread: str, delay_s: float, image: str) -> str:
+    """The same with the real gate in real containers."""
+    task = CodeTask(
+        name="one", task="Write f() that returns 1.", tests=TESTS, source=None, source_hash="1" * 64
+    )
+    engine = find_engine(os.environ, Path.home())
+    sandbox = DockerSandbox(engine, image=image, runtime="runc", pool=2, notify=lambda line: None)
+    try:
+        check = CodeCheck(task, sandbox, CheckSettings(call_s=20, total_s=40), SystemClock())
+        try:
+            return drive_on(root, thread, delay_s, check)
+        finally:
+            check.close()
+    finally:
+        sandbox.close()
