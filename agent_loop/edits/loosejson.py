@@ -21,15 +21,15 @@ _WORDS: dict[str, Value] = {
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 
 
-def values_in(text: str) -> Iterator[tuple[Value, bool]]:
-    """Objects and lists in a text, outermost first: (value, whether it had to be repaired)."""
+def values_in(text: str) -> Iterator[tuple[Value, bool, int]]:
+    """Objects and lists in a text, outermost first: (value, was it repaired, where it begins)."""
     strict = json.JSONDecoder(strict=False)
     budget = 2 * len(text) + 10_000
     at = _next_start(text, 0)
     while at >= 0 and budget > 0:
         try:
             value, end = strict.raw_decode(text, at)
-            yield value, False
+            yield value, False, at
         except (ValueError, RecursionError) as problem:
             reader = _Reader(text, at)
             value = reader.read()
@@ -37,7 +37,7 @@ def values_in(text: str) -> Iterator[tuple[Value, bool]]:
             end = at + 1
             if isinstance(value, dict | list) and value:
                 end = max(reader.at, end)
-                yield value, True
+                yield value, True, at
         at = _next_start(text, end)
 
 

@@ -551,6 +551,29 @@ def test_json_with_unescaped_quotes_inside():
     assert edit(text, files).files == {"pkg/a.py": b'print("a", "c")\n'}
 
 
+BRACES = [
+    'print(f"{x.y} and {a}")\n',
+    'X = {"path": "pkg/b.py", "content": "x = 1"}\n',
+    'X = {"edits": [{"path": "pkg/b.py", "search": "0", "replace": "1"}]}\n',
+    "f(a, {'pkg/b.py': \"x\"})\n",
+]
+
+
+@pytest.mark.parametrize("line", BRACES)
+def test_braces_in_code_are_no_json_edits(line):
+    changes = edit(whole(FIXED.decode() + line))
+    assert changes.format == "whole"
+    assert changes.files == {"pkg/a.py": FIXED + line.encode()}
+    changes = edit(block("    return 1", f"    return 10\n{line}"))
+    assert list(changes.files) == ["pkg/a.py"]
+
+
+def test_a_json_file_is_a_whole_file():
+    body = '{"name": "x", "files": ["dist"], "source": "src/i.js", "main": "i.js"}\n'
+    changes = edit(whole(body, path="package.json", info="json"), {"package.json": b"{}\n"})
+    assert changes.files == {"package.json": body.encode()}
+
+
 def test_json_whole_files_and_deletion():
     text = '{"files": {"pkg/new.py": "x = 1\\n", "pkg/b.py": {"delete": true}}}'
     assert edit(text).files == {"pkg/new.py": b"x = 1\n", "pkg/b.py": None}
