@@ -15,6 +15,7 @@ from agent_loop.ports import Clock, Json
 from agent_loop.research import Search, frozen
 from agent_loop.research.client import ArxivClient, ClientSettings
 from agent_loop.research.hosts import DEFAULT_BASE_URL
+from agent_loop.research.pdf import UnreadablePdf
 from agent_loop.research.sentences import material, numbered
 from agent_loop.tasks import ResearchTask
 
@@ -52,7 +53,9 @@ class ResearchDesk:
         self._numbers: Literal["check", "ignore"] = (
             "ignore" if "ignore" in (numbers, task.numbers) else "check"
         )
-        self.check = CitationCheck(self.papers, numbers=self._numbers, clock=clock)
+        self.check = CitationCheck(
+            self.papers, question=task.task, numbers=self._numbers, clock=clock
+        )
         self.step = Step(name="search", run=self._search)
 
     def papers(self) -> Search:
@@ -91,12 +94,35 @@ class ResearchDesk:
 
     def _search(self, _: object) -> Mapping[str, str]:
         found = self.papers()
-        return {"material": material(found, numbered(found), limit_chars=self._limit_chars)}
+        return {
+            "material": material(
+                found, numbered(found, self._task.task), limit_chars=self._limit_chars
+            )
+        }
 
     def _found(self) -> Search:
         if self._frozen is not None:
             return cut(self._frozen, self._task.max_papers)
-        return self._client().search(self._task.query, self._task.max_papers)
+        return searched(self._task, self._client())
+
+
+def searched(task: ResearchTask, client: ArxivClient) -> Search:
+    """What arXiv has for a task, full texts too where it wants them.
+
+    Raises:
+        SearchUnavailable: it gave nothing.
+    """
+    found = client.search(task.query, task.max_papers)
+    if not task.full_text:
+        return found
+    papers, notes = [], list(found.notes)
+    for paper in found.papers:
+        try:
+            papers.append(replace(paper, pages=client.pages(paper.id)))
+        except UnreadablePdf as problem:
+            papers.append(paper)
+            notes.append(f"arXiv:{paper.id}: no full text: {problem}")
+    return replace(found, papers=tuple(papers), notes=tuple(notes))
 
 
 def _checked(client: Callable[[], ArxivClient]) -> Callable[[], ArxivClient]:

@@ -1,5 +1,6 @@
 """The arXiv client: a query, word for word, to papers, newest first."""
 
+import json
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,8 +13,10 @@ from agent_loop.research.atom import FeedProblem, FeedReader, read_feed
 from agent_loop.research.cache import Cache, Stored
 from agent_loop.research.fetch import Bounds, NotFetched, Request, get
 from agent_loop.research.hosts import DEFAULT_BASE_URL, server
+from agent_loop.research.ids import PaperId
 from agent_loop.research.pace import Pace, Turn
 from agent_loop.research.papers import Search, newest_once
+from agent_loop.research.pdf import UnreadablePdf, installed, pages_of
 
 MAX_PAPERS = 30
 MAX_QUERY_CHARS = 4000
@@ -21,6 +24,8 @@ TRIES = 3
 MAX_WAIT_S = 60.0
 """Longest Retry-After that is waited for; a longer one ends the run, resumable."""
 _TYPES = frozenset({"application/atom+xml", "application/xml", "text/xml"})
+_PDF_TYPES = frozenset({"application/pdf"})
+_PDF_BOUNDS = Bounds(total_s=300.0, max_bytes=40 << 20)
 _PAUSE_S = (3.0, 10.0)
 
 
@@ -90,18 +95,62 @@ class ArxivClient:
             notes=(*notes, *folded),
         )
 
+    def pages(self, paper: PaperId) -> tuple[str, ...]:
+        """The full text of one paper by page, asked for once and kept.
+
+        Raises:
+            SearchUnavailable: arXiv could not be asked, or pypdf is not there.
+            UnreadablePdf: there is no text to be had; the abstract is all there is.
+        """
+        if not installed():
+            raise SearchUnavailable(
+                "full_text: true needs pypdf. Install it with: pip install 'agent-loop[fulltext]'"
+            )
+        url = f"{self._root}/pdf/{paper}"
+        stored = self._cache.get(url)
+        if stored is None:
+            with self._pace.turn() as turn:
+                stored = self._cache.get(url) or self._fetch_pages(url, turn)
+        pages = tuple(str(page) for page in json.loads(stored.body))
+        if not pages:
+            raise UnreadablePdf("it was no readable PDF when it was fetched")
+        return pages
+
+    def _fetch_pages(self, url: str, turn: Turn) -> Stored:
+        """A file that cannot be read is kept as no pages: asking again would not mend it."""
+        pieces: list[bytes] = []
+
+        def ask() -> bytes:
+            pieces.clear()
+            get(url, self._request(turn, _PDF_TYPES, _PDF_BOUNDS), pieces.append)
+            return b"".join(pieces)
+
+        try:
+            pages = pages_of(self._tried(ask))
+        except UnreadablePdf as problem:
+            self._notify(f"{url}: {problem}; its abstract is used alone")
+            pages = ()
+        return self._keep(url, json.dumps(pages).encode())
+
     def _fetch(self, url: str, turn: Turn) -> Stored:
         """Ask until there is an answer that can be read; keep it, unless it names no paper."""
+        return self._keep(url, self._tried(lambda: self._ask(url, turn)))
+
+    def _tried(self, ask: Callable[[], bytes]) -> bytes:
+        """What `ask` gives, asked again as often as `_next_try` allows."""
         for number in range(1, TRIES + 1):
             try:
-                body = self._ask(url, turn)
+                return ask()
             except NotFetched as failed:
                 wait_s = self._next_try(failed, number)
                 self._notify(f"arXiv: {failed}; trying again in {wait_s:g} s")
                 self._clock.sleep(wait_s)
-            else:
-                return self._keep(url, body)
         raise AssertionError("the last try either answers or raises")
+
+    def _request(self, turn: Turn, types: frozenset[str], bounds: Bounds) -> Request:
+        return Request(
+            types=types, agent=self.agent, before=turn.wait, after=turn.note, bounds=bounds
+        )
 
     def _ask(self, url: str, turn: Turn) -> bytes:
         reader = FeedReader()
@@ -111,15 +160,8 @@ class ArxivClient:
             reader.feed(piece)
             pieces.append(piece)
 
-        request = Request(
-            types=_TYPES,
-            agent=self.agent,
-            before=turn.wait,
-            after=turn.note,
-            bounds=self._settings.bounds,
-        )
         try:
-            get(url, request, take)
+            get(url, self._request(turn, _TYPES, self._settings.bounds), take)
             papers, _ = reader.finish()
         except FeedProblem as problem:
             raise NotFetched(str(problem)) from None

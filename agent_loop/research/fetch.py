@@ -97,6 +97,8 @@ def _once(url: str, request: Request, take: Take) -> str | None:
                 _check_status(response)
                 _check_type(response, request.types)
                 _take_body(response, take, bounds)
+            if watch.fired:  # without a length, a connection that was cut looks like the end
+                raise NotFetched(_late(bounds), again=True)
         except httpx.TimeoutException:
             raise NotFetched(
                 f"it did not answer in time (connect {bounds.connect_s:g} s, silence "
@@ -105,10 +107,13 @@ def _once(url: str, request: Request, take: Take) -> str | None:
             ) from None
         except httpx.HTTPError as error:
             if watch.fired:
-                late = f"its answer took longer than {bounds.total_s:g} s"
-                raise NotFetched(late, again=True) from None
+                raise NotFetched(_late(bounds), again=True) from None
             raise NotFetched(f"the connection failed ({_said(error)})", again=True) from None
     return None
+
+
+def _late(bounds: Bounds) -> str:
+    return f"its answer took longer than {bounds.total_s:g} s"
 
 
 class _Watch:

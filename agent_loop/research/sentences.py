@@ -4,6 +4,8 @@ Copying a number is easier than copying a sentence word for word. `expand` puts 
 its citation where the number stood; the gate then judges the expanded answer like any other.
 """
 
+import bisect
+import math
 import re
 import unicodedata
 from collections.abc import Sequence
@@ -14,6 +16,9 @@ from agent_loop.research.papers import Paper, Search
 
 MIN_WORDS = 4
 MAX_RANGE = 6
+PAGE_SENTENCES = 6
+"""Of each full text; a small context has no room for more."""
+_PAGE_WORDS = (8, 60)
 _END = re.compile(r"(?<=[.!?])[\"”’')\]]*\s+(?=[A-Z0-9\"“‘'($\[\\])")
 _SHORT_FORM = re.compile(
     r"\b(?:e\.g|i\.e|cf|et al|vs|resp|approx|etc|Figs?|Eqs?|Secs?|Refs?|Nos?|Dr|Prof|St|[A-Z])\.\Z"
@@ -29,6 +34,8 @@ class Sentence:
     """From 1, over all papers of the search."""
     paper: PaperId
     text: str
+    page: int | None = None
+    """`None`: of the abstract; else the page of the full text."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,22 +47,47 @@ class Expanded:
     problems: tuple[str, ...] = ()
 
 
-def numbered(search: Search) -> tuple[Sentence, ...]:
-    """Every sentence of every abstract, in the order of the papers."""
+def numbered(search: Search, question: str = "") -> tuple[Sentence, ...]:
+    """Every sentence of every abstract, in the order of the papers; of full texts those few that
+    share most words with the question.
+    """
     found: list[Sentence] = []
     for paper in search.papers:
-        for text in split(paper.abstract):
-            found.append(Sentence(number=len(found) + 1, paper=paper.id, text=text))
+        own = [(text, None) for text in split(paper.abstract)]
+        for text, page in [*own, *_fitting(paper, question)]:
+            found.append(Sentence(number=len(found) + 1, paper=paper.id, text=text, page=page))
     return tuple(found)
+
+
+def _fitting(paper: Paper, question: str) -> list[tuple[str, int | None]]:
+    """The sentences of the full text that fit the question best, in the order of the text."""
+    wanted = _content_words(f"{question} {paper.title}")
+    known = set(split(paper.abstract))
+    scored: list[tuple[float, int, str, int]] = []
+    for page, text in enumerate(paper.pages, 1):
+        for at, sentence in enumerate(split(text)):
+            length = len(sentence.split())
+            if not _PAGE_WORDS[0] <= length <= _PAGE_WORDS[1] or sentence in known:
+                continue
+            shared = len(wanted & _content_words(sentence))
+            scored.append((shared / math.sqrt(length), -page * 10_000 - at, sentence, page))
+    best = sorted(scored, reverse=True)[:PAGE_SENTENCES]
+    return [(text, page) for score, _, text, page in sorted(best, key=lambda b: -b[1]) if score]
+
+
+def _content_words(text: str) -> set[str]:
+    return {word.lower() for word in re.findall(r"[^\W\d_]{4,}", text)}
 
 
 def split(abstract: str) -> tuple[str, ...]:
     """The sentences of a text, each verbatim but on one line; none shorter than four words."""
     text = " ".join(seen(abstract).split())
+    dollars = [match.start() for match in re.finditer(r"\$", text)]
     edges = [
         match.end()
         for match in _END.finditer(text)
-        if not _SHORT_FORM.search(text[: match.start()]) and not _in_math(text, match.start())
+        if not _SHORT_FORM.search(text, max(0, match.start() - 8), match.start())
+        and not _in_math(dollars, match.start())
     ]
     pieces: list[str] = []
     start = 0
@@ -77,8 +109,10 @@ def seen(text: str) -> str:
     return "".join(c for c in text if c in "\u00ad" or unicodedata.category(c) != "Cf")
 
 
-def _in_math(text: str, at: int) -> bool:
-    return text.count("$", 0, at) % 2 == 1 and "$" in text[at : at + 200]
+def _in_math(dollars: Sequence[int], at: int) -> bool:
+    """Whether `at` lies between two `$` that are close to each other."""
+    before = bisect.bisect_left(dollars, at)
+    return before % 2 == 1 and before < len(dollars) and dollars[before] - at < 200
 
 
 # --- what the models read -------------------------------------------------------------------
@@ -109,7 +143,11 @@ def material(search: Search, sentences: Sequence[Sentence], *, limit_chars: int)
 def _shown(paper: Paper, sentences: Sequence[Sentence]) -> str:
     gone = " [WITHDRAWN: no evidence]" if paper.withdrawn else ""
     head = f"arXiv:{paper.id} ({paper.published[:4]}) {' '.join(seen(paper.title).split())}{gone}"
-    return "\n".join([head, *(f"[S{one.number}] {one.text}" for one in sentences)])
+    return "\n".join([head, *(f"[S{one.number}] {_paged(one)}" for one in sentences)])
+
+
+def _paged(one: Sentence) -> str:
+    return one.text if one.page is None else f"(page {one.page}) {one.text}"
 
 
 # --- what they write ------------------------------------------------------------------------

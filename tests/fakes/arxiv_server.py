@@ -28,6 +28,8 @@ class Answer:
     """Silence after each byte."""
     drip_head_s: float = 0.0
     """The same, in the headers."""
+    unsized: bool = False
+    """No Content-Length: the body ends with the connection."""
     endless: bytes = b""
     """Repeated until the client goes."""
 
@@ -87,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _send(self, answer):
         headers = {"Content-Type": answer.type} if answer.type else {}
-        if not answer.endless:
+        if not (answer.endless or answer.unsized):
             headers["Content-Length"] = str(len(answer.body))
         lines = [f"HTTP/1.0 {answer.status} Said"]
         lines += [f"{name}: {value}" for name, value in {**headers, **answer.headers}.items()]

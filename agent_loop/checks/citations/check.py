@@ -29,11 +29,13 @@ class CitationCheck:
         self,
         papers: Callable[[], Search],
         *,
+        question: str = "",
         numbers: Literal["check", "ignore"] = "check",
         clock: Clock,
     ) -> None:
         """`papers` gives the search of the run; it raises a FaultError where there is none yet."""
         self._papers = papers
+        self._question = question
         self._numbers: Literal["check", "ignore"] = numbers
         self._clock = clock
 
@@ -48,7 +50,7 @@ class CitationCheck:
         answer, notes = _unwrapped(reply.text)
         if not answer:
             raise ReplyError("The reply holds no answer. Write a few sentences with quotes.")
-        expanded = expand(answer, numbered(self._papers()))
+        expanded = expand(answer, numbered(self._papers(), self._question))
         if expanded.problems:
             raise ReplyError(visible("\n".join(expanded.problems)))
         if expanded.count:
