@@ -90,6 +90,10 @@ class _Reader:
             if char == ",":
                 self.at += 1
                 continue
+            if char in {"{", "["}:
+                # A value without a key: the depth limit ends a text of nothing but braces.
+                found[""] = self.read()
+                continue
             before = self.at
             key = self._string(char, key=True) if char in {'"', "'"} else str(self._word())
             self._skip()

@@ -70,6 +70,6 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_megabyte_takes_seconds_at_most(text):
-    started = time.monotonic()
+    started = time.process_time()
     _take(text)
-    assert time.monotonic() - started < 10
+    assert time.process_time() - started < 10

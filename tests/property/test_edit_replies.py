@@ -188,10 +188,10 @@ HOSTILE = {
 
 @pytest.mark.parametrize("text", HOSTILE.values(), ids=HOSTILE.keys())
 def test_a_hostile_megabyte_takes_seconds_at_most(text):
-    started = time.monotonic()
+    started = time.process_time()
     for format in ("auto", "json"):
         try:
             edits_from_reply(text, BIG, format=format, finish="stop", protected=_protected)
         except ReplyError:
             continue
-    assert time.monotonic() - started < 15
+    assert time.process_time() - started < 15

@@ -188,9 +188,9 @@ def test_ten_thousand_files_take_seconds():
         )
         for n in range(10_000)
     }
-    started = time.monotonic()
+    started = time.process_time()
     shown = show(files, Question(task="f303_4 is wrong"), budget=24_000)
-    assert time.monotonic() - started < 60
+    assert time.process_time() - started < 60
     assert shown.mapped[0] == "pkg3/m303.py"
     assert "9,".replace(",", "") in "".join(shown.left_out)
 
@@ -199,9 +199,9 @@ def test_ten_thousand_files_take_seconds():
     "text", ["a" * 500_000, "a.py:1 " * 50_000, 'File "' * 80_000, "../" * 150_000, "x." * 250_000]
 )
 def test_hostile_test_output_takes_seconds_at_most(text):
-    started = time.monotonic()
+    started = time.process_time()
     show(FILES, Question(task=text, evidence=text, failing=[text]), budget=2_000)
-    assert time.monotonic() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_unchanged_contents_are_read_once():
