@@ -2,6 +2,15 @@
 
 from agent_loop.sandbox.docker import DockerSandbox
 from agent_loop.sandbox.local import LocalSandbox
-from agent_loop.sandbox.make import make_sandbox
+from agent_loop.sandbox.make import make_image_builder, make_sandbox
+from agent_loop.sandbox.project_image import PYTHON as PROJECT_PYTHON
+from agent_loop.sandbox.project_image import ImageBuilder
 
-__all__ = ["DockerSandbox", "LocalSandbox", "make_sandbox"]
+__all__ = [
+    "PROJECT_PYTHON",
+    "DockerSandbox",
+    "ImageBuilder",
+    "LocalSandbox",
+    "make_image_builder",
+    "make_sandbox",
+]

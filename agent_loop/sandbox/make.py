@@ -9,6 +9,7 @@ from agent_loop.sandbox.docker import DockerSandbox
 from agent_loop.sandbox.engine import find_engine
 from agent_loop.sandbox.image import pinned_image
 from agent_loop.sandbox.local import LocalSandbox
+from agent_loop.sandbox.project_image import ImageBuilder
 
 
 def _silent(_line: str) -> None:
@@ -45,3 +46,30 @@ def make_sandbox(
     except BaseException:
         engine.close()
         raise
+
+
+def make_image_builder(
+    settings: SandboxSettings,
+    *,
+    state_dir: Path,
+    notify: Callable[[str], None] = _silent,
+    env: Mapping[str, str],
+) -> ImageBuilder:
+    """What builds the images of project tasks on the same engine and base image.
+
+    Args:
+        settings: names the base image.
+        state_dir: holds `image.lock`.
+        notify: gets one line for each thing the owner should know.
+        env: the environment, for Docker, the certificate bundle, proxies and pip's settings.
+
+    Raises:
+        SandboxUnavailable: no engine or no base image; projects never run without.
+    """
+    engine = find_engine(env, Path.home())
+    try:
+        base = pinned_image(engine, settings.image, state_dir)
+    except BaseException:
+        engine.close()
+        raise
+    return ImageBuilder(engine, base=base, env=env, notify=notify)
