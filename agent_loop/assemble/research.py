@@ -8,7 +8,7 @@ from typing import Literal
 from agent_loop.checks.citations import CitationCheck, judge
 from agent_loop.checks.citations.markdown import bibtex, markdown
 from agent_loop.checks.citations.page import page
-from agent_loop.errors import SearchUnavailable, TaskFileError
+from agent_loop.errors import SearchUnavailable, TaskFileError, UserError
 from agent_loop.graph.parts import Step
 from agent_loop.paths import atomic_write
 from agent_loop.ports import Clock, Json
@@ -66,22 +66,38 @@ class ResearchDesk:
         """
         path = self._folder / PAPERS
         if path.exists():
-            try:
-                return frozen.load(path, query=self._task.query)
-            except TaskFileError as error:
-                raise SearchUnavailable(f"{error} Remove the file to search again.") from None
+            return self._kept(path)
         found = self._found()
+        self._keep(found)
+        return found
+
+    def _kept(self, path: Path) -> Search:
+        try:
+            return frozen.load(path, query=self._task.query)
+        except TaskFileError as error:
+            raise SearchUnavailable(f"{error} Remove the file to search again.") from None
+
+    def _keep(self, found: Search) -> None:
+        path = self._folder / PAPERS
         try:
             frozen.save(path, found)
         except OSError as error:
             raise SearchUnavailable(f"{path}: cannot be written ({error.strerror}).") from None
-        return found
 
-    def finish(self, record: Mapping[str, Json]) -> tuple[Path, ...]:
-        """Write the answer of a run that ended as Markdown, BibTeX and a page; gives the files."""
+    def take_from(self, folder: Path) -> None:
+        """Work from what another run found, where it found something.
+
+        Raises:
+            SearchUnavailable: its file is damaged.
+        """
+        if (folder / PAPERS).exists():
+            self._keep(self._kept(folder / PAPERS))
+
+    def finish(self, record: Mapping[str, Json]) -> None:
+        """Write the answer of a run that ended as Markdown, BibTeX and a page."""
         answer = record.get("answer")
         if not isinstance(answer, str) or not answer or not (self._folder / PAPERS).exists():
-            return ()
+            return
         found = judge(answer, self.papers(), check_numbers=self._numbers)
         files = {
             "answer.md": markdown(found, question=self._task.task),
@@ -90,7 +106,6 @@ class ResearchDesk:
         }
         for name, text in files.items():
             atomic_write(self._folder / name, text)
-        return tuple(self._folder / name for name in files)
 
     def _search(self, _: object) -> Mapping[str, str]:
         found = self.papers()
@@ -154,3 +169,17 @@ def client_for(
         return ArxivClient(settings, clock, notify=notify)
     except ValueError as error:
         raise TaskFileError(str(task.source or task.name), f"base_url: {error}") from None
+
+
+def freeze(task: ResearchTask, path: Path, client: ArxivClient) -> str:
+    """Keep what arXiv has for a task in a file; gives its digest.
+
+    Raises:
+        SearchUnavailable: arXiv gave nothing.
+        UserError: the file cannot be written.
+    """
+    found = searched(task, client)
+    try:
+        return frozen.save(path, found)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror}).") from None

@@ -1,21 +1,22 @@
 """What the runs of one process share, and the runs themselves."""
 
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop import models, tasks
-from agent_loop.assemble.job import job_of
+from agent_loop.assemble.bench import Bench
+from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
+from agent_loop.assemble.research import ResearchDesk, client_for, freeze
 from agent_loop.config import Config, ModelSettings, clone
-from agent_loop.errors import AgentLoopError, ThreadError
+from agent_loop.errors import AgentLoopError, ThreadError, UserError
 from agent_loop.graph.drive import resume, standing, start
 from agent_loop.graph.parts import Control, Limits, Parts, Result
 from agent_loop.ports import (
     Candidate,
-    Check,
     Clock,
     Events,
     Json,
@@ -27,9 +28,10 @@ from agent_loop.ports import (
     SystemClock,
     Verdict,
 )
+from agent_loop.research.client import ArxivClient
 from agent_loop.sandbox import make_sandbox
 from agent_loop.store import RunStore
-from agent_loop.tasks import Task
+from agent_loop.tasks import ResearchTask, Task
 
 PROBE_S = 20.0
 STATE = ".scratch"
@@ -63,14 +65,15 @@ class Workshop:
 
     # --- new runs -------------------------------------------------------------------------
 
-    def prepare(self) -> None:
+    def prepare(self, given: Sequence[Task]) -> None:
         """Before the first call: every configured model can be asked, the probe is on its way.
 
         Raises:
             ModelUnavailable: a role's model is missing or its server is down; says what to type.
             SandboxUnavailable: no engine.
         """
-        self._start_probe()
+        if any(not isinstance(task, ResearchTask) for task in given):
+            self._start_probe()
         self.preflight()
 
     def preflight(self) -> Mapping[Role, str]:
@@ -88,14 +91,13 @@ class Workshop:
             UserError: the task or the thread id cannot be used.
             FaultError: nothing could be started.
         """
-        self._start_probe()
-        check = self._check(task)
+        bench = self._bench(task, thread, self.config)
         try:
-            parts = self._parts(self._chosen(self.config), check, ask)
+            parts = self._parts(self._chosen(self.config), bench, ask)
             job = job_of(task, self.config, ask.limits)
-            return start(thread, job, parts, self.store, control=ask.control)
+            return self._finished(bench, start(thread, job, parts, self.store, control=ask.control))
         finally:
-            check.close()
+            bench.check.close()
 
     def new_thread(self, name: str) -> str:
         """`<task>-<UTC time>`, numbered where that is taken."""
@@ -119,16 +121,16 @@ class Workshop:
         """
         at = standing(self.store, thread)
         task = tasks.from_record(self.stored(thread, "task"))
-        self._start_probe()
-        check = self._check(task)
+        bench = self._bench(task, thread, config)
         chosen = self._choose(config, answered=at.replies)
         try:
-            parts = self._parts(chosen, check, ask)
-            return resume(
+            parts = self._parts(chosen, bench, ask)
+            result = resume(
                 thread, parts, self.store, reply=reply, limits=ask.limits, control=ask.control
             )
+            return self._finished(bench, result)
         finally:
-            check.close()
+            bench.check.close()
             _close(chosen)
 
     def replay(self, thread: str, new: str, config: Config, ask: Ask) -> Result:
@@ -140,14 +142,14 @@ class Workshop:
         task = tasks.from_record(self.stored(thread, "task"))
         names = {role: f"replay:{thread}" for role in config.models}
         replayed = config.model_copy(update={"models": names, "fallback": None})
-        self._start_probe()
-        check = self._check(task)
+        bench = self._bench(task, new, replayed, like=thread)
         chosen = self._choose(replayed, answered={})
         try:
             job = job_of(task, replayed, ask.limits)
-            return start(new, job, self._parts(chosen, check, ask), self.store, control=ask.control)
+            parts = self._parts(chosen, bench, ask)
+            return self._finished(bench, start(new, job, parts, self.store, control=ask.control))
         finally:
-            check.close()
+            bench.check.close()
             _close(chosen)
 
     def verify(self, thread: str) -> Verdict:
@@ -162,7 +164,7 @@ class Workshop:
         answer, digest = _answer(stored or self.store.read_record(thread))
         if not answer:
             raise ThreadError(f"thread '{thread}' holds no answer to judge. See --show {thread}.")
-        check = self._check(task)
+        check = self._bench(task, thread, self.config).check
         try:
             return check.judge(Candidate(answer=answer, digest=digest))
         finally:
@@ -235,8 +237,40 @@ class Workshop:
             self._probe = Future()
         threading.Thread(target=_probe, args=(sandbox, self._probe), daemon=True).start()
 
-    def _check(self, task: Task) -> Check:
-        return make_check(task, self.sandbox(), self.config.check, self.clock)
+    def _bench(self, task: Task, thread: str, config: Config, *, like: str = "") -> Bench:
+        """`like`: a thread that found what this one is to find (a replay asks nobody)."""
+        if isinstance(task, ResearchTask):
+            desk = ResearchDesk(
+                task,
+                self.store.folder(thread),
+                client=self._arxiv(task),
+                clock=self.clock,
+                numbers=config.numbers,
+                prompt_chars=prompt_chars(config),
+            )
+            if like:
+                desk.take_from(self.store.folder(like))
+            return Bench(check=desk.check, before_worker=desk.step, finish=desk.finish)
+        self._start_probe()
+        check = make_check(task, self.sandbox(), self.config.check, self.clock)
+        return Bench(check=check, sandbox=self.sandbox().describe)
+
+    def freeze(self, task: Task, path: Path) -> str:
+        """Search for a research task and keep what is found in a file; gives its digest.
+
+        Raises:
+            UserError: the task is of another kind, or the file cannot be written.
+            SearchUnavailable: arXiv gave nothing.
+        """
+        if not isinstance(task, ResearchTask):
+            raise UserError(f"--freeze is for research tasks; {task.name} is a {task.kind} task.")
+        return freeze(task, path, self._arxiv(task)())
+
+    def _arxiv(self, task: ResearchTask) -> Callable[[], ArxivClient]:
+        contact = self.config.arxiv_contact
+        return lambda: client_for(
+            task, state_dir(), self.clock, contact=contact, notify=self.notify
+        )
 
     def _chosen(self, config: Config) -> Mapping[Role, Model]:
         key = config.hash()
@@ -259,14 +293,23 @@ class Workshop:
             self.notify(note)
         return chosen.models
 
-    def _parts(self, chosen: Mapping[Role, Model], check: Check, ask: Ask) -> Parts:
+    def _finished(self, bench: Bench, result: Result) -> Result:
+        """Let the kind of task write its files: a full disk there changes no outcome."""
+        try:
+            bench.finish(result.record)
+        except (AgentLoopError, OSError) as error:
+            self.notify(f"{result.thread}: its files could not be written: {error}")
+        return result
+
+    def _parts(self, chosen: Mapping[Role, Model], bench: Bench, ask: Ask) -> Parts:
         return Parts(
             models=chosen,
-            check=check,
+            check=bench.check,
             owner=ask.owner,
             clock=self.clock,
             live=ask.live,
-            sandbox=self.sandbox().describe,
+            sandbox=bench.sandbox,
+            before_worker=bench.before_worker,
         )
 
 

@@ -57,6 +57,10 @@ def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
     with _opened(settings, store, board, env) as workshop:
         if options.verify:
             return verify(workshop, options.verify, screen)
+        if options.freeze:
+            digest = workshop.freeze(tasks.load(options.tasks[0]), options.freeze)
+            screen.result(f"{options.freeze}: frozen, sha256 {digest}", "green")
+            return 0
         return _drive(options, env, workshop, screen, board)
 
 
@@ -124,7 +128,7 @@ def _planned(
         return [_replayed(env, workshop, options.replay, options.thread)]
     given = _tasks(options, batch.screen, ended)
     if given:
-        workshop.prepare()
+        workshop.prepare([task for task, _ in given])
     return plan_tasks(workshop, given, options.thread)
 
 

@@ -36,6 +36,7 @@ class Options:
     time_limit_s: float | None = None
     jobs: int = 1
     cap: bool = False
+    freeze: Path | None = None
     verify: str | None = None
     replay: str | None = None
     list: bool = False
@@ -108,6 +109,10 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--verify", metavar="THREAD", help="judge a stored answer again, no model")
     group.add_argument("--replay", metavar="THREAD", help="run it again from its trace, no model")
+    group.add_argument(
+        "--freeze", type=Path, metavar="FILE",
+        help="search for the research task and keep what arXiv answers in FILE (papers: FILE)",
+    )  # fmt: skip
     group.add_argument("--list", action="store_true", help="every run, newest first")
     group.add_argument("--show", metavar="THREAD", help="everything about one run")
     group.add_argument(
@@ -143,6 +148,7 @@ def read(argv: Sequence[str]) -> Options:
         time_limit_s=given.time_limit,
         jobs=given.jobs,
         cap=given.cap,
+        freeze=given.freeze,
         verify=given.verify,
         replay=given.replay,
         list=given.list,
@@ -165,6 +171,8 @@ def _check(options: Options) -> None:
         "--list": options.list,
         "--show": options.show,
     }
+    if options.freeze and (len(options.tasks) != 1 or any(instead.values())):
+        raise BadOption("--freeze FILE goes with one research task and no other command.")
     chosen = [name for name, value in instead.items() if value]
     if len(chosen) > 1:
         raise BadOption(f"{' and '.join(chosen)} do not go together. Give one of them.")

@@ -223,6 +223,8 @@ class Config(BaseModel):
         tuple[Literal["real_path_example", "no_plan"], ...], BeforeValidator(_as_tuple)
     ] = ()
     numbers: Literal["check", "ignore"] = "check"
+    arxiv_contact: str = Field(default="", max_length=200)
+    """A mail address or page for the User-Agent of searches, so that arXiv can turn to somebody."""
     runs_dir: Annotated[Path, BeforeValidator(_as_path)] = Path("runs")
 
     _keys: dict[str, SecretStr] = PrivateAttr(default_factory=dict)

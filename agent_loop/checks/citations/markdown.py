@@ -26,7 +26,7 @@ def markdown(found: Judgement, *, question: str) -> str:
         parts += ["## References", "\n".join(_reference(paper) for paper in cited)]
     search = found.search
     source = f"arXiv, query `{_code(search.query)}`, fetched {_escaped(search.fetched_at)}."
-    parts.append(f"*Every citation and quote was checked against: {source}*")
+    parts.append(f"*Citations and quotes were checked against: {source}*")
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
