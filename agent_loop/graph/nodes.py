@@ -9,6 +9,7 @@ from agent_loop.errors import FaultError, ReplyError
 from agent_loop.graph import routes
 from agent_loop.graph.parts import Control, Limits, Parts, Step
 from agent_loop.graph.state import (
+    MAX_MATERIAL_CHARS,
     MAX_WHOLE_CHARS,
     LapState,
     SeenState,
@@ -90,7 +91,10 @@ def outside(step: Step) -> Callable[[State, Run], Update]:
         unknown = set(found) - {"material", "outcome", "reason"}
         if unknown:
             raise TypeError(f"node '{step.name}' returned unknown fields: {sorted(unknown)}")
-        return {key: bounded(cleaned(text)) for key, text in found.items()}
+        update: Update = {key: bounded(cleaned(text)) for key, text in found.items()}
+        if "material" in found:
+            update["material"] = bounded(cleaned(found["material"]), MAX_MATERIAL_CHARS)
+        return update
 
     return node
 

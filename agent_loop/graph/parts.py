@@ -48,8 +48,8 @@ class Job:
 class Step:
     """A node of some kinds of task: `reproduce` before the lead, `search` before the worker.
 
-    `run` gets the state and returns `material` (text for the prompts, at most 16,000 characters)
-    and, to end the run, `outcome` with `reason`. It may raise FaultError.
+    `run` gets the state and returns `material` (text that stands in every prompt's opening) and,
+    to end the run, `outcome` with `reason`. It may raise FaultError.
     """
 
     name: str

@@ -12,6 +12,11 @@ MAX_WHOLE_CHARS = 1_000_000
 every executed test). Longer replies are refused. Each is stored once, however many steps see it."""
 
 
+MAX_MATERIAL_CHARS = 200_000
+"""Bound of what a node before the worker hands over: thirty abstracts, or the files of a project.
+How much of it a prompt takes is that node's decision."""
+
+
 class UsageState(TypedDict):
     """`ports.Usage` of one node, summed over its calls."""
 

@@ -1,6 +1,7 @@
 """A run in a process of its own that may be killed at any moment and goes on in the next one."""
 
 import os
+import signal
 from pathlib import Path
 
 from agent_loop.checks.code import CodeCheck
@@ -8,7 +9,7 @@ from agent_loop.config import CheckSettings
 from agent_loop.graph import drive
 from agent_loop.graph.parts import Parts
 from agent_loop.models.scripted import Line, Script, ScriptedModel
-from agent_loop.ports import Check, SystemClock
+from agent_loop.ports import Check, Events, SystemClock
 from agent_loop.sandbox import DockerSandbox
 from agent_loop.sandbox.engine import find_engine
 from agent_loop.store import RunStore, reply_from_text
@@ -58,7 +59,31 @@ def models(replies, delay_s):
     }
 
 
-def drive_on(root: str, thread: str, delay_s: float, check: Check | None = None) -> str:
+class Struck:
+    """Kills its own process right after the nth event is in the trace."""
+
+    def __init__(self, n: int) -> None:
+        self._left = n
+
+    def emit(self, kind, fields):
+        if kind != "model_text":
+            self._left -= 1
+            if self._left == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+
+def struck_child(root: str, thread: str, n: int) -> None:
+    """What a process runs that dies at its nth event."""
+    drive_on(root, thread, 0.0, live=Struck(n))
+
+
+def drive_on(
+    root: str,
+    thread: str,
+    delay_s: float,
+    check: Check | None = None,
+    live: Events | None = None,
+) -> str:
     """Start the thread, or continue it where it is there already; the outcome."""
     store = RunStore(Path(root))
     known = store.read_file(thread, "job.json") is not None
@@ -68,6 +93,7 @@ def drive_on(root: str, thread: str, delay_s: float, check: Check | None = None)
         check=check or ScriptedCheck(delay_s=delay_s),
         owner=OnlyOnce(),
         clock=SystemClock(),
+        live=live,
     )
     if known:
         return drive.resume(thread, made, store).outcome

@@ -1,14 +1,16 @@
 """SIGKILL at any moment: the next process goes on to the same record."""
 
+import os
 import random
+import signal
 import sys
 import time
 
 import pytest
 
 from agent_loop.store import RunStore, read_trace
-from tests.fakes.killable import child, drive_on
-from tests.fakes.kills import context, kill_until
+from tests.fakes.killable import child, drive_on, struck_child
+from tests.fakes.kills import asked_again, bare, context, kill_until
 
 KILLS = 12
 
@@ -23,6 +25,24 @@ def test_killed_runs_go_on_to_the_record_of_an_unkilled_one(tmp_path):
     assert found.integrity == "ok"
     whole = RunStore(tmp_path).read_record("whole")
     assert (whole["owner_calls"], whole["saved"]["checks"], whole["escalated"]) == (1, 1, False)
+
+
+def test_a_kill_right_after_any_event(tmp_path):
+    """Every event boundary has its turn in some run of CI; `ALL_EVENTS=1` tries them all."""
+    store = RunStore(tmp_path)
+    assert drive_on(str(tmp_path), "whole", 0.0) == "passed"
+    whole, count = store.read_record("whole"), len(list(read_trace(store.trace_path("whole"))))
+    every = range(1, count + 1)
+    chosen = every if os.environ.get("ALL_EVENTS") else random.sample(every, 8)
+    for n in chosen:
+        process = context().Process(target=struck_child, args=(str(tmp_path), f"e{n}", n))
+        process.start()
+        process.join()
+        assert process.exitcode == -signal.SIGKILL
+        process.close()
+        assert drive_on(str(tmp_path), f"e{n}", 0.0) == "passed", n
+        assert bare(store.read_record(f"e{n}")) == bare(whole), n
+        assert not asked_again(store.trace_path(f"e{n}")), n
 
 
 def test_a_repeated_model_call_is_marked_in_the_trace(tmp_path):

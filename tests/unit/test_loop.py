@@ -4,7 +4,13 @@ import json
 
 import pytest
 
-from agent_loop.errors import ConfigError, ModelUnavailable, SandboxUnavailable, ThreadError
+from agent_loop.errors import (
+    Cancelled,
+    ConfigError,
+    ModelUnavailable,
+    SandboxUnavailable,
+    ThreadError,
+)
 from agent_loop.graph import drive
 from agent_loop.graph.parts import Control, Limits, Step
 from agent_loop.models.scripted import Line
@@ -174,6 +180,32 @@ def test_a_keyboard_interrupt_is_an_outcome_too(store):
     made = parts([RIGHT], check=ScriptedCheck(fault=strike))
     assert drive.start("a", job(), made, store).exit_code == 130
     made = parts([], check=ScriptedCheck())
+    assert drive.resume("a", made, store).outcome == "passed"
+
+
+@pytest.mark.parametrize("stop", [Cancelled("Ctrl-C at the pause"), KeyboardInterrupt()])
+@pytest.mark.parametrize("at_once", [True, False], ids=["resumed", "started"])
+def test_ctrl_c_at_the_pause_leaves_the_question_open(store, stop, at_once):
+    class Leaves:
+        def answer(self, call):
+            raise stop
+
+    script = [wrong(1), wrong(2), wrong(3)]
+    made = parts(script, "REJECTED", owner=ScriptedOwner() if at_once else Leaves())
+    result = drive.start("a", job(), made, store)
+    if at_once:
+        result = drive.resume("a", parts([], owner=Leaves()), store)
+    assert (result.outcome, result.exit_code) == ("cancelled", 130)
+    assert drive.standing(store, "a").nonce
+    assert drive.resume("a", parts([], owner=ScriptedOwner(["accept"])), store).exit_code == 0
+
+
+def test_a_drain_asked_for_before_the_first_node_runs_none(store):
+    control = Control()
+    control.drain()
+    made = parts([RIGHT])
+    assert drive.start("a", job(), made, store, control=control).outcome == "cancelled"
+    assert nodes_run(store) == []
     assert drive.resume("a", made, store).outcome == "passed"
 
 
