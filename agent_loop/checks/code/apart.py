@@ -107,8 +107,14 @@ def _identity(reading: Reading) -> Hits:
         if not isinstance(node, ast.Compare) or not isinstance(node.ops[0], ast.Is | ast.IsNot):
             continue
         sides = [node.left, node.comparators[0]]
-        if all(map(reading.asks, sides)) and not any(_of_class(reading, side) for side in sides):
+        kept = any(_of_class(reading, side) for side in sides) or _own_iterator(*sides)
+        if all(map(reading.asks, sides)) and not kept:
             yield node, "`is` between two results of the solution"
+
+
+def _own_iterator(left: ast.expr, right: ast.expr) -> bool:
+    """Such as `iter(g) is g`."""
+    return ast.unparse(left) == f"iter({ast.unparse(right)})"
 
 
 def _of_class(reading: Reading, value: ast.expr) -> bool:
@@ -117,7 +123,9 @@ def _of_class(reading: Reading, value: ast.expr) -> bool:
         value = value.value
         if isinstance(value, ast.Name) and reading.is_class_name(value.id):
             return True
-    if isinstance(value, ast.Name) and value.id in reading.wanted:
+    if isinstance(value, ast.Name) and (
+        value.id in reading.wanted or reading.clearly_instance(value.id)
+    ):
         return True
     return reading.constructs(value) is not None
 
@@ -146,7 +154,8 @@ def _changed_copies(reading: Reading) -> Hits:
             yield node, f"changes {ast.unparse(value)}, a copy of what the instance holds"
         elif isinstance(value, ast.Name):
             origins = [o for o in reading.sources.get(value.id, ()) if _gives_copy(reading, o)]
-            if origins and _asked_after(reading, node):
+            plain = origins and not reading.clearly_instance(value.id)
+            if plain and _asked_after(reading, node):
                 yield node, f"changes {value.id}, a copy of what {ast.unparse(origins[0])} gave"
 
 

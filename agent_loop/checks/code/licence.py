@@ -66,6 +66,9 @@ class _Grants:
             return
         if function.id in self._reading.wanted:
             self.names.add(LOOKUP + function.id)
+        for origin in self._reading.sources.get(function.id, ()):
+            if isinstance(origin, ast.BinOp):  # what an operator gave is called
+                self.grant(origin)
         if function.id in ("isinstance", "issubclass") and len(node.args) == 2:
             kind = node.args[1]
             if self._reading.asks(kind):
@@ -91,6 +94,8 @@ class _Grants:
             return inside or all(self._reading.constructs(side) for side in sides)
         if isinstance(parent, ast.BinOp):
             return self._an_instance_is_meant(parent)
+        if isinstance(parent, ast.Call):
+            return parent.func is call
         return isinstance(parent, ast.Attribute | ast.withitem | ast.Subscript)
 
     def _compare(self, node: ast.Compare) -> None:

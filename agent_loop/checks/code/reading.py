@@ -104,6 +104,11 @@ class Reading:
             name for name in bound if self.constructs(ast.Name(name, ast.Load())) is not None
         )
 
+    def clearly_instance(self, name: str) -> bool:
+        """Some attribute of the variable is used that no plain value has."""
+        owners = (self.parents.get(use) for use in self.uses(name))
+        return any(isinstance(o, ast.Attribute) and not plain_attribute(o.attr) for o in owners)
+
     def uses(self, name: str) -> Iterator[ast.Name]:
         for node in self.nodes:
             if isinstance(node, ast.Name) and node.id == name and isinstance(node.ctx, ast.Load):
@@ -113,7 +118,7 @@ class Reading:
 def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     if isinstance(node, ast.Assign):
         for target in node.targets:
-            yield from ((name, node.value) for name in _targets(target))
+            yield from _unpacked(target, node.value)
     elif isinstance(node, ast.AnnAssign | ast.AugAssign | ast.NamedExpr) and node.value:
         yield from ((name, node.value) for name in _targets(node.target))
     elif isinstance(node, ast.For | ast.comprehension):
@@ -122,6 +127,16 @@ def _assignments(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
     elif isinstance(node, ast.FunctionDef):
         # A decorated function is what its decorators made of it.
         yield from ((node.name, ast.Call(deco, [], [])) for deco in node.decorator_list)
+
+
+def _unpacked(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    """`a, b = f(), g()` gives each its own; anything else gives all the whole."""
+    both = isinstance(target, ast.Tuple | ast.List) and isinstance(value, ast.Tuple | ast.List)
+    if both and len(target.elts) == len(value.elts):  # type: ignore[attr-defined]
+        for one, its in zip(target.elts, value.elts, strict=True):  # type: ignore[attr-defined]
+            yield from _unpacked(one, its)
+    else:
+        yield from ((name, value) for name in _targets(target))
 
 
 def _targets(target: ast.expr) -> Iterator[str]:

@@ -149,12 +149,12 @@ class Solution:
         if tag == "e":
             return self._raised(parts, exchange)
         if number not in self._kept:
-            made = self._function(number, parts[1]) if tag == "fn" else self._items(number)
+            made = self._function(*parts) if tag == "fn" else self._items(number)
             self._kept[number] = made
             self.given[id(made)] = number
         return self._kept[number]
 
-    def _function(self, number: int, name: str) -> Any:
+    def _function(self, number: int, name: str, text: str | None) -> Any:
         """A real function, so that `functools.wraps` works on it."""
         there = _Theirs(self, number)
 
@@ -162,6 +162,7 @@ class Solution:
             return self.link.call(there, args, named)
 
         stand_in.__name__ = stand_in.__qualname__ = name
+        stand_in.__doc__ = text
         return stand_in
 
     def _items(self, number: int) -> Any:

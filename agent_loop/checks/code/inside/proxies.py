@@ -108,8 +108,14 @@ def new_class(
     link: Link, number: int, name: str, bases: tuple[type, ...], extra: dict[str, Any] | None = None
 ) -> Meta:
     """A proxy class for class `number` of the other side."""
-    space = {"_al_link": link, "_al_class": number, "_al_ours": True, **(extra or {})}
-    return Meta(name, bases, space)
+    space = {"_al_link": link, "_al_class": number, "_al_ours": True, "__doc__": _doc}
+    return Meta(name, bases, space | (extra or {}))
+
+
+@property  # type: ignore[misc]
+def _doc(proxy: Any) -> Any:
+    """Set on every proxy class: `type` would put a None of its own there."""
+    return proxy._al_link.call(getattr, (proxy, "__doc__"), name="__doc__")
 
 
 class Far:
@@ -192,10 +198,6 @@ class Function(Far):
     def __delattr__(self, name: str) -> None:
         self._al_link.call(delattr, (self, name))
 
-    @property
-    def __doc__(self) -> Any:  # type: ignore[override]
-        return self._al_link.call(getattr, (self, "__doc__"), name="__doc__")
-
 
 class Handle(Far):
     """An instance of a class of the solution; see OPTIONAL for what only some can do."""
@@ -213,10 +215,6 @@ class Handle(Far):
 
     def __delattr__(self, name: str) -> None:
         self._al_link.call(delattr, (self, name))
-
-    @property
-    def __doc__(self) -> Any:  # type: ignore[override]
-        return self._al_link.call(getattr, (self, "__doc__"), name="__doc__")
 
 
 def _library(module: str, name: str) -> Any:

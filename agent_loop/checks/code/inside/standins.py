@@ -87,7 +87,13 @@ class StandIns:
         if hasattr(kind, "__next__"):
             return ["it", self._export(value)]
         if self._may_call_back(value, kind):
-            return ["fn", self._export(value), str(getattr(value, "__name__", kind.__name__))]
+            name, text = getattr(value, "__name__", kind.__name__), getattr(value, "__doc__", None)
+            return [
+                "fn",
+                self._export(value),
+                str(name),
+                text if kind is types.FunctionType else None,
+            ]
         return self._by_name(value, kind)
 
     def _proxy(self, value: Any, exchange: Exchange, depth: int) -> list[Any]:
