@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - code as a model would write it
 """Honest class-shaped tasks: a right solution, a wrong one (by replacing a piece), the tests.
 
 `shared` tasks are those whose tests need solution and asserts in one process: found at load.

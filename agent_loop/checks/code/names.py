@@ -22,6 +22,8 @@ def bound(tree: ast.AST) -> set[str]:
             found.add((node.asname or node.name).split(".")[0])
         elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
             found.add(node.name)
+        elif isinstance(node, ast.MatchMapping) and node.rest:
+            found.add(node.rest)
     return found
 
 

@@ -11,7 +11,7 @@ from agent_loop.checks.code import names
 from agent_loop.checks.code.inside.named import PLAIN_ATTRIBUTES
 from agent_loop.checks.code.sheet import parse
 
-_CLASS_NAME = re.compile(r"[A-Z][a-z0-9]+(?:[A-Z]+[a-z0-9]*)*$|[A-Z]+[a-z][A-Za-z0-9]*$")
+_CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*$")
 MUTATORS = frozenset(
     ("append", "add", "update", "extend", "insert", "pop", "clear", "remove", "setdefault",
      "discard", "popitem", "appendleft", "popleft")
@@ -83,7 +83,7 @@ class Reading:
         return False
 
     def is_class_name(self, name: str) -> bool:
-        """CamelCase and wanted: by convention a class. `Find_Max` is not."""
+        """Capital first and no underscore, and wanted: by convention a class. `Find_Max` is not."""
         return name in self.wanted and _CLASS_NAME.match(name) is not None
 
     def constructs(self, value: ast.AST) -> str | None:

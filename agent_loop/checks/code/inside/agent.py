@@ -11,7 +11,7 @@ import sys
 import types
 
 from agent_loop.checks.code.inside.link import Link
-from agent_loop.checks.code.inside.named import Names
+from agent_loop.checks.code.inside.named import named
 from agent_loop.checks.code.inside.wire import CHUNK_BYTES, Frames, private_pipe, refuse, write_all
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class Solution:
     """What of the solution the other side may name, and what of the other side it was given."""
 
     def __init__(self) -> None:
-        self.builtin = Names()
+        self.builtin = named()
         self.link: Link
         self.module = types.ModuleType("solution")
         sys.modules["solution"] = self.module
@@ -265,6 +265,7 @@ def _trace(problem: BaseException) -> list[list[Any]]:
 
 def main() -> None:
     """Answer calls until the pipe closes."""
+    __import__("typing")  # what most solutions import, while nobody waits
     solution = Solution()
     pipe = Pipe(*private_pipe())
     solution.link = Link(pipe, solution)

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import sys
 
 from agent_loop.checks.code.inside.marks import (
+    ASSERTS_FILE,
     EARLY,
     JUDGE,
     SAME,
     Assert,
-    Marker,
+    Script,
     compare,
-    reads_argument,
     same,
 )
 from agent_loop.checks.code.inside.proxies import Far
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-HELPERS_FILE, ASSERTS_FILE = "<task>", "<asserts>"
 _BUILTIN = frozenset(dir(builtins))
 SHOWN_CHARS = 200
 _SHOWN_CALLS = 3
@@ -88,10 +86,14 @@ class Bench:
         self._marks: list[Assert] = []
         self._plain = Codec()
 
-    def run(self, helpers: str, tests: str, *, asked: Callable[[str], bool]) -> Outcome:
+    def run(self, script: Script) -> Outcome:
         """Helpers first, then the tests; never raises."""
+        self._marks = script.marks
+        self.names.update({JUDGE: self._judge, SAME: same, EARLY: self._early})
         try:
-            self._run(helpers, tests, asked)
+            if script.helpers:
+                exec(script.helpers, self.names)  # noqa: S102 - the task's own
+            exec(script.code, self.names)  # noqa: S102 - the task's own
         except Refused as refusal:
             self.outcome.end("refused", str(refusal))
         except _Failed:
@@ -99,19 +101,10 @@ class Bench:
         except BaseException as problem:  # the tests' or the solution's, a verdict
             self.note_raised(problem)
         if self.outcome.failed is not None:
-            self.outcome.end("assert", f"assert failed: {self.outcome.failed['text']}")
+            self.outcome.kind = "assert"
+            self.outcome.reason = f"assert failed: {self.outcome.failed['text']}"
         self._check_all_ran()
         return self.outcome
-
-    def _run(self, helpers: str, tests: str, asked: Callable[[str], bool]) -> None:
-        self.names.update({JUDGE: self._judge, SAME: same, EARLY: self._early})
-        if helpers:
-            exec(compile(helpers, HELPERS_FILE, "exec"), self.names)  # noqa: S102 - the task's own
-        tree = ast.parse(tests)
-        marker = Marker(tree, twice=lambda test: reads_argument(test, asked))
-        self._marks = marker.marks
-        marked = ast.fix_missing_locations(marker.visit(tree))
-        exec(compile(marked, ASSERTS_FILE, "exec"), self.names)  # noqa: S102 - the task's own
 
     def _early(self, value: Any) -> Any:
         """A copy of an expected side from before the call; None where it cannot be copied."""
@@ -171,6 +164,8 @@ class Bench:
 
 class _Failed(BaseException):
     """An assert did not hold; a BaseException, so that no handler in the tests can eat it."""
+
+    _al_stop = True
 
 
 def _message(message: Callable[[], Any] | None) -> str:

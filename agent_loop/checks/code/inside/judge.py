@@ -6,13 +6,16 @@ keeps the time; it never reads what the solution writes.
 
 from __future__ import annotations
 
+import gc
 import json
 import os
 import signal
 import sys
 
 from agent_loop.checks.code.inside.asker import Asker
-from agent_loop.checks.code.inside.asserts import HELPERS_FILE, Bench, Names, standard_modules
+from agent_loop.checks.code.inside.asserts import Bench, Names, standard_modules
+from agent_loop.checks.code.inside.marks import HELPERS_FILE, Script
+from agent_loop.checks.code.inside.named import named
 from agent_loop.checks.code.inside.wire import (
     CALL,
     CHUNK_BYTES,
@@ -36,6 +39,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
+_SCRIPTS = 16
 CRASHED = 70
 """Exit code: the fork that judged died without a verdict."""
 
@@ -91,6 +95,8 @@ class Server:
 
     def __init__(self, pipe: HostPipe) -> None:
         self._pipe = pipe
+        self._scripts: dict[tuple[str, str], Script] = {}
+        """Of the last tasks, so that laps and several solutions find them compiled."""
 
     def serve(self) -> NoReturn:
         while True:
@@ -98,36 +104,44 @@ class Server:
             if kind not in (JOB, DATA, LATE, GONE):
                 os._exit(CRASHED)
             if kind == JOB:
-                self._fork(json.loads(body))
+                job = json.loads(body)
+                self._fork(job, self._script(job))
 
-    def _fork(self, job: dict[str, Any]) -> None:
+    def _script(self, job: dict[str, Any]) -> Script:
+        key = job["helpers"], job["tests"]
+        if key not in self._scripts:
+            if len(self._scripts) >= _SCRIPTS:
+                self._scripts.clear()
+            self._scripts[key] = Script(*key, frozenset(job["wanted"]))
+        return self._scripts[key]
+
+    def _fork(self, job: dict[str, Any], script: Script) -> None:
         child = os.fork()
         if child == 0:
             try:
-                self._check(job)
+                self._check(job, script)
             finally:
                 os._exit(0)
         _, status = os.waitpid(child, 0)
         if status:
             os._exit(CRASHED)
 
-    def _check(self, job: dict[str, Any]) -> None:
+    def _check(self, job: dict[str, Any], script: Script) -> None:
         _limit_memory(job["memory_mib"])
         _stop_after(job["total_s"], self._pipe)
-        verdict = check(self._pipe, job)
+        verdict = check(self._pipe, job, script)
         signal.setitimer(signal.ITIMER_REAL, 0)
         self._pipe.put(VERDICT, json.dumps(verdict).encode())
 
 
-def check(pipe: Any, job: dict[str, Any]) -> dict[str, Any]:
+def check(pipe: Any, job: dict[str, Any], script: Script) -> dict[str, Any]:
     """Judge one solution. Nothing it says is trusted, nothing it does raises out of here."""
     asker = Asker(pipe, frozenset(job["licence"]))
-    wanted = frozenset(job["wanted"])
-    bench = Bench(Names(wanted, asker.lookup), asker.calls)
+    bench = Bench(Names(frozenset(job["wanted"]), asker.lookup), asker.calls)
     bench.names.update(standard_modules(job["modules"]))
     asker.far.names = bench.names
     if _loaded(asker, bench, job):
-        bench.run(job["helpers"], job["tests"], asked=lambda name: name in wanted)
+        bench.run(script)
     outcome = bench.outcome
     if asker.refusal and outcome.kind != "refused":
         outcome.kind, outcome.reason = "refused", asker.refusal
@@ -167,4 +181,6 @@ def _stop_after(seconds: float, pipe: HostPipe) -> None:
 def main() -> NoReturn:
     """Serve checks until the pipe closes."""
     sys.setrecursionlimit(3000)
+    named()
+    gc.freeze()  # forks share these pages as long as nobody walks them
     Server(HostPipe(*private_pipe())).serve()

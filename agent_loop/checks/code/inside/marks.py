@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+HELPERS_FILE, ASSERTS_FILE = "<task>", "<asserts>"
 JUDGE, SAME, EARLY = "__al_judge", "__al_same", "__al_early"
 _READING = frozenset(
     "sorted len sum max min list tuple set frozenset dict str abs round reversed any all range "
@@ -37,12 +38,16 @@ class Assert:
     def __init__(self, node: ast.Assert, number: int, *, may_be_skipped: bool) -> None:
         self.number = number
         self.line = node.lineno
-        self.text = ast.unparse(node.test)
+        self._test = node.test
         self.constant = isinstance(node.test, ast.Constant)
         self.may_be_skipped = may_be_skipped
         """It stands in a branch."""
         self.caught = False
         """The tests themselves expect an AssertionError around it."""
+
+    @property
+    def text(self) -> str:
+        return ast.unparse(self._test)
 
 
 _BRANCHES = (ast.If, ast.ExceptHandler, ast.Match)
@@ -73,8 +78,9 @@ class Marker(ast.NodeTransformer):
     """Turns asserts into calls of the judge, and `is` into `same`."""
 
     def __init__(self, tree: ast.Module, *, twice: Callable[[ast.expr], bool]) -> None:
-        self.marks = [mark for _, mark in asserts_of(tree)]
-        self._numbers = {id(node): mark.number for node, mark in asserts_of(tree)}
+        found = asserts_of(tree)
+        self.marks = [mark for _, mark in found]
+        self._numbers = {id(node): mark.number for node, mark in found}
         self._twice = twice
 
     def visit_Assert(self, node: ast.Assert) -> ast.AST:
@@ -89,7 +95,7 @@ class Marker(ast.NodeTransformer):
             call.args += [ast.Constant(type(test.ops[0]).__name__), early, test.left, expected]
         else:
             call.args += [ast.Constant(""), ast.Constant(None), self.visit(node.test)]
-        return ast.copy_location(ast.fix_missing_locations(ast.Expr(call)), node)
+        return ast.copy_location(ast.Expr(call), node)
 
     def visit_Compare(self, node: ast.Compare) -> ast.AST:
         self.generic_visit(node)
@@ -98,7 +104,20 @@ class Marker(ast.NodeTransformer):
         call: ast.expr = _call(SAME, node.left, node.comparators[0])
         if isinstance(node.ops[0], ast.IsNot):
             call = ast.UnaryOp(ast.Not(), call)
-        return ast.copy_location(ast.fix_missing_locations(call), node)
+        return ast.copy_location(call, node)
+
+
+class Script:
+    """Helpers and tests of a task, marked and compiled; made once for many solutions."""
+
+    def __init__(self, helpers: str, tests: str, wanted: frozenset[str]) -> None:
+        self.helpers = compile(helpers, HELPERS_FILE, "exec") if helpers else None
+        # What an assert says is worked out when it fails, from a tree that was not altered.
+        self.marks = [mark for _, mark in asserts_of(ast.parse(tests))]
+        tree = ast.parse(tests)
+        marker = Marker(tree, twice=lambda test: reads_argument(test, wanted))
+        marked = ast.fix_missing_locations(marker.visit(tree))
+        self.code = compile(marked, ASSERTS_FILE, "exec")
 
 
 def _call(name: str, *args: ast.expr) -> ast.Call:
@@ -112,7 +131,7 @@ def _later(value: ast.expr | None) -> ast.expr:
     return ast.Lambda(nothing, value)
 
 
-def reads_argument(test: ast.expr, asked: Callable[[str], bool]) -> bool:
+def reads_argument(test: ast.expr, wanted: frozenset[str]) -> bool:
     """An expected side that computes something from a variable the solution was given.
 
     `srt(l) == sorted(l)`: a solution that empties `l` would decide what is expected. Such a side
@@ -126,7 +145,7 @@ def reads_argument(test: ast.expr, asked: Callable[[str], bool]) -> bool:
     given = {
         name.id
         for call in ast.walk(left)
-        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and asked(call.func.id)
+        if isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id in wanted
         for arg in (*call.args, *(named.value for named in call.keywords))
         for name in ast.walk(arg)
         if isinstance(name, ast.Name)

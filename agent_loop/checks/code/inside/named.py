@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 import collections
+import functools
 import math
 import operator
 
@@ -60,3 +61,9 @@ class Names:
         for name, value in _everything():
             self.values.setdefault(name, value)
             self.names.setdefault(id(value), name)
+
+
+@functools.cache
+def named() -> Names:
+    """The table, made once per process."""
+    return Names()

@@ -330,6 +330,8 @@ def _enter(self: Any) -> Any:
 
 
 def _exit(self: Any, kind: Any, value: Any, _trace: Any) -> Any:
+    if getattr(kind, "_al_stop", False):  # the verdict stands; nobody swallows it
+        return False
     return self.__getattr__("__exit__")(kind, value, None)
 
 

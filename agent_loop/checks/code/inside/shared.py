@@ -11,12 +11,8 @@ import os
 import sys
 import types
 
-from agent_loop.checks.code.inside.asserts import (
-    HELPERS_FILE,
-    Bench,
-    Names,
-    standard_modules,
-)
+from agent_loop.checks.code.inside.asserts import Bench, Names, standard_modules
+from agent_loop.checks.code.inside.marks import HELPERS_FILE, Script
 from agent_loop.checks.code.inside.wire import (
     CHUNK_BYTES,
     Frames,
@@ -77,7 +73,7 @@ def main() -> None:
         return
     pipe.say({"loaded": True})
     job = pipe.hear()
-    names.wanted = wanted = frozenset(job["wanted"])
+    names.wanted = frozenset(job["wanted"])
     names.update(standard_modules(job["modules"]))
-    outcome = bench.run(job["helpers"], job["tests"], asked=lambda name: name in wanted)
+    outcome = bench.run(Script(job["helpers"], job["tests"], names.wanted))
     pipe.say({**outcome.as_json(), "mark": job["mark"]})

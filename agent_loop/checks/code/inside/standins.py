@@ -8,7 +8,7 @@ import operator
 import sys
 import types
 
-from agent_loop.checks.code.inside.named import FORBIDDEN, Names
+from agent_loop.checks.code.inside.named import FORBIDDEN, named
 from agent_loop.checks.code.inside.proxies import (
     OPTIONAL,
     VALUE_TYPES,
@@ -51,7 +51,7 @@ class StandIns:
 
     def __init__(self, asker: Asker) -> None:
         self.asker = asker
-        self.builtin = Names()
+        self.builtin = named()
         self.names: dict[str, Any] = {}
         """Globals of the asserts: functions that have these may be called back."""
         self.functions = new_class(asker, FUNCTIONS, "function", (Function,))

@@ -24,6 +24,9 @@ class Refused(BaseException):
     A BaseException, so that no `except Exception` in the asserts can eat it.
     """
 
+    _al_stop = True
+    """No `__exit__` of the solution hears of it."""
+
 
 def refuse(reason: str) -> NoReturn:
     raise Refused(reason)
