@@ -18,7 +18,8 @@ def outcome(fault, *, once=False):
     """(what happens, costs a lap, tries) of a fault that stays, or that comes once."""
     turn = Turn(text=CODE, thinking="Hm.", fault=fault, seconds=1.5)
     kept = {"tiny:1b": Kept(capabilities=("completion", "thinking"))}
-    with OllamaServer(*[turn] * (1 if once else 3), models=kept) as server:
+    turns = [turn, Turn(text=CODE)] if once else [turn] * 3
+    with OllamaServer(*turns, models=kept) as server:
         settings = ModelSettings(
             provider="ollama", model="tiny:1b", base_url=server.url, read_s=0.5, retries=2
         )
