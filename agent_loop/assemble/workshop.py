@@ -12,7 +12,7 @@ from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze
 from agent_loop.config import Config, ModelSettings, clone
-from agent_loop.errors import AgentLoopError, ThreadError, UserError
+from agent_loop.errors import AgentLoopError, StoreFault, ThreadError, UserError
 from agent_loop.graph.drive import resume, standing, start
 from agent_loop.graph.parts import Control, Limits, Parts, Result
 from agent_loop.ports import (
@@ -104,11 +104,14 @@ class Workshop:
         stamp = self.clock.now_iso()[:19].replace("-", "").replace(":", "").replace("T", "-")
         base = f"{name[:60]}-{stamp}"
         thread, count = base, 1
-        with self._lock:
-            while self.store.folder(thread).exists():
-                count += 1
-                thread = f"{base}-{count}"
-            self.store.folder(thread).mkdir(parents=True)
+        try:
+            with self._lock:
+                while self.store.folder(thread).exists():
+                    count += 1
+                    thread = f"{base}-{count}"
+                self.store.folder(thread).mkdir(parents=True)
+        except OSError as error:
+            raise StoreFault(f"{self.store.folder(thread)}: cannot be made: {error}.") from error
         return thread
 
     # --- old runs -------------------------------------------------------------------------

@@ -68,13 +68,12 @@ class Board:
         return Listener(self, thread, named=named)
 
     def say(self, text: str, style: str = "") -> None:
-        with self._lock:
-            self._screen.say(text, style)
+        # Not under our lock: the panel's thread takes rich's lock first and then ours.
+        self._screen.say(text, style)
 
     def result(self, text: str, style: str = "") -> None:
         """A line that `--quiet` keeps."""
-        with self._lock:
-            self._screen.result(text, style)
+        self._screen.result(text, style)
 
     def change(self, thread: str, change: Callable[[_Now], None]) -> None:
         with self._lock:
@@ -132,6 +131,7 @@ def _follow(run: _Now, kind: str, fields: Mapping[str, Json]) -> None:
         run.pieces += 1
         run.tail = (run.tail + str(fields.get("text") or ""))[-TAIL_CHARS:]
     elif kind == "model_replied":
+        run.tail = ""
         usage = fields.get("usage")
         if isinstance(usage, Mapping):
             for key in ("input_tokens", "output_tokens"):

@@ -103,13 +103,13 @@ def models(workshop: Workshop) -> Iterator[Found]:
 
 
 def tracing(env: Mapping[str, str]) -> Iterator[Found]:
-    """Whether prompts leave this machine through LangSmith."""
+    """Whether LangSmith's variables are set; a run switches its tracing off whatever they say."""
     on = [name for name in TRACING if env.get(name, "").lower() in ("1", "true")]
     if on:
-        detail = f"{', '.join(on)} is set: prompts and replies are sent to LangSmith"
-        yield Found(what="tracing", ok=None, detail=detail, fix="Unset it to keep them here.")
+        detail = f"{', '.join(on)} is set; runs switch it off for themselves: nothing is sent"
+        yield Found(what="tracing", ok=None, detail=detail)
     else:
-        yield Found(what="tracing", ok=True, detail="off: no prompt leaves this machine that way")
+        yield Found(what="tracing", ok=True, detail="off: no LangSmith variable is set")
 
 
 def looks(workshop: Workshop, env: Mapping[str, str]) -> list[Callable[[], Iterator[Found]]]:

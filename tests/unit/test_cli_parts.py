@@ -2,7 +2,7 @@
 
 import io
 import os
-import pty
+import pty  # these are tests for systems that have terminals of that kind
 import signal
 import threading
 import time
@@ -293,3 +293,36 @@ def wait_for(held):
     while not held():
         assert time.monotonic() < end
         time.sleep(0.01)
+
+
+def test_the_panel_and_the_lines_never_wait_for_each_other(monkeypatch):
+    """They did: say() held the board's lock and wanted rich's, the panel's thread the other way."""
+    screen = Screen()
+    screen.people = Console(file=io.StringIO(), force_terminal=True, width=80)
+    board = Board(screen)
+    monkeypatch.setattr(Board, "__rich__", slowly(Board.__rich__))
+    done = threading.Event()
+
+    def talk():
+        listener = board.listener("t", named=False)
+        for lap in range(10):
+            listener.emit("node_started", {"node": "worker", "lap": lap})
+            listener.emit("review", {"lap": lap, "approved": True})
+        done.set()
+
+    with board.shown():
+        board._live.refresh_per_second = 1000
+        threading.Thread(target=talk, daemon=True).start()
+        for _ in range(200):
+            board._live.refresh()
+            if done.is_set():
+                break
+        assert done.wait(10)
+
+
+def slowly(render):
+    def wrapped(board):
+        time.sleep(0.002)
+        return render(board)
+
+    return wrapped
