@@ -4,6 +4,7 @@ import json
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any, Literal
 
 from agent_loop.checks.project.inside import text as inside_text
@@ -27,11 +28,32 @@ _OURS = words(
     "--failed-first --nf --sw --stepwise --pyargs --collect-only --co --cache-clear"
 )
 
-SUPERVISOR = Program(
-    name="project-run",
-    modules=(("agent_loop_supervisor", inside_text("supervisor")),),
-    entry="agent_loop_supervisor:main",
-)
+ENVIRONMENT = {
+    "PATH": "/usr/local/bin:/usr/bin:/bin",
+    "HOME": "/tmp",  # noqa: S108 - inside the container
+    "TMPDIR": "/tmp",  # noqa: S108 - inside the container
+    "LANG": "C.UTF-8",
+    "TZ": "UTC",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
+}
+"""What the judged code finds in its environment, the same in every run."""
+
+
+@cache
+def supervisor() -> Program:
+    """What waits in a container: with pytest imported, for a job over its pipe."""
+    texts = {f"{name}.py": inside_text(name) for name in ("start", "recorder", "lines", "guard")}
+    texts["empty/pytest.ini"] = "[pytest]\n"
+    constants = f"FOLDER = {FOLDER!r}\nFILES = {texts!r}\nENVIRONMENT = {ENVIRONMENT!r}\n"
+    return Program(
+        name="project-run",
+        modules=(
+            ("agent_loop_texts", constants),
+            ("agent_loop_supervisor", inside_text("supervisor")),
+        ),
+        entry="agent_loop_supervisor:main",
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,8 +112,8 @@ class Setting:
 class Job:
     """One command in one fresh container."""
 
-    argv: tuple[str, ...]
-    """A first word that is empty stands for the container's own interpreter."""
+    argv: tuple[str, ...] | None = None
+    """`None`: pytest, told by `input`. A first word that is empty stands for the interpreter."""
     wall_s: float
     files: Mapping[str, str] = field(default_factory=dict)
     input: str = ""
@@ -104,9 +126,7 @@ class Job:
     def as_bytes(self, secret: str) -> bytes:
         body: dict[str, Any] = {
             "secret": secret,
-            "argv": list(self.argv),
-            "cwd": TREE,
-            "folder": FOLDER,
+            "argv": None if self.argv is None else list(self.argv),
             "files": dict(self.files),
             "input": self.input,
             "env": dict(self.env),
@@ -149,40 +169,19 @@ def pytest_job(
         "plugins": list(setting.plugins),
         "scrub": what.name == "renamed",
         "look": what.name == "collect",
+        "guard": what.name in ("collect", "lines"),
         "trace": _trace(what.trace),
+        # pytest itself runs isolated and ignores it: for processes that the tests start.
+        "env": {"PYTHONPATH": ":".join(setting.python_path)},
         "before": _before(setting),
         "after": _after(setting, ids),
     }
-    files = {
-        "start.py": inside_text("start"),
-        "recorder.py": inside_text("recorder"),
-        "lines.py": inside_text("lines"),
-        "empty/pytest.ini": "[pytest]\n",
-        "ids.txt": "".join(f"{one}\n" for one in ids or ()),
-    }
     return Job(
-        argv=("", "-I", "-B", f"{FOLDER}/start.py"),
         wall_s=wall_s,
-        files=files,
+        files={"ids.txt": "".join(f"{one}\n" for one in ids or ())},
         input=json.dumps(run),
-        env=environment(setting.python_path),
         marks=marks,
     )
-
-
-def environment(python_path: Sequence[str] = ()) -> dict[str, str]:
-    """What the judged code finds in its environment, the same in every run."""
-    return {
-        "PATH": "/usr/local/bin:/usr/bin:/bin",
-        "HOME": "/tmp",  # noqa: S108 - inside the container
-        "TMPDIR": "/tmp",  # noqa: S108 - inside the container
-        "LANG": "C.UTF-8",
-        "TZ": "UTC",
-        "PYTHONDONTWRITEBYTECODE": "1",
-        "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
-        # pytest itself runs isolated and ignores it: for processes that the tests start.
-        "PYTHONPATH": ":".join(python_path),
-    }
 
 
 def _trace(trace: Trace | None) -> dict[str, Any] | None:

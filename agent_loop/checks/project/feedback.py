@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from agent_loop.checks.project.diagnose import clashing
 from agent_loop.checks.project.frozen import Frozen, expand
-from agent_loop.checks.project.proofs import HIDDEN, LINES_RAN, RED_AGAIN, RENAMED, TWINS_FAIL
+from agent_loop.checks.project.proofs import (
+    HIDDEN,
+    LINES_RAN,
+    NOTHING_REPLACED,
+    RED_AGAIN,
+    RENAMED,
+    TWINS_FAIL,
+)
 from agent_loop.checks.project.records import BAD, TestRun
 from agent_loop.ports import Proof
 
@@ -18,6 +25,8 @@ _ADVICE = {
     "Make the code give the right values; leave alone how tests run and compare.",
     RENAMED: "The same tests under other names do not pass. "
     "The code must not depend on which test calls it.",
+    NOTHING_REPLACED: "Your change replaces functions of Python or of the test runner. "
+    "Leave them alone.",
     HIDDEN: "The shown tests pass, but others that were not shown do not. "
     "Solve the task in general, not only for the shown values.",
 }

@@ -20,6 +20,8 @@ class Frozen:
     """Wanted tests whose file could not be imported: `path::name`, parameters unknown."""
     flaky: tuple[str, ...] = ()
     installed: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    """Functions of Python or pytest that the untouched project replaces itself."""
     notes: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """How each wanted test failed."""
@@ -59,7 +61,7 @@ class Frozen:
     def from_record(cls, record: Mapping[str, Any]) -> "Frozen":
         """Raises TypeError for a record of another shape."""
         fields = dict(record)
-        for name in ("wanted", "by_import", "flaky", "installed", "notes"):
+        for name in ("wanted", "by_import", "flaky", "installed", "replaced", "notes"):
             fields[name] = tuple(fields[name])
         if fields["keep"] is not None:
             fields["keep"] = tuple(fields["keep"])

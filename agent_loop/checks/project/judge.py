@@ -39,6 +39,10 @@ class Findings:
         if judged.look:
             self.looks.append(Look(signal=judged.proof.name, detail=judged.look))
 
+    @property
+    def hold(self) -> bool:
+        return all(one.held for one in self.proofs)
+
     def verdict(self, feedback: str, reason: str = "") -> Verdict:
         failed = [one for one in self.proofs if not one.held]
         first = f"{failed[0].name}: {failed[0].detail}" if failed else ""
@@ -65,6 +69,8 @@ class ProjectJudge:
     lanes: Lanes
     wall_s: float
     hidden: HiddenTests | None = None
+    every_proof: bool = False
+    """Go on after a proof has failed: for the matrix of the tamper suite."""
 
     def judge(self, files: Overlay) -> Verdict:
         """Judge the project with `files` in place of its own.
@@ -77,7 +83,7 @@ class ProjectJudge:
         found.proofs.append(
             Proof(name=proofs.PATHS, held=not broken, detail=proofs.shown(broken) or "kept")
         )
-        if broken:
+        if broken and not self.every_proof:
             return found.verdict("\n".join(broken))
         try:
             patch = take_apart(files, self.base, is_test=self._is_test)
@@ -97,10 +103,10 @@ class ProjectJudge:
         found.executed = tuple(suite.outcomes)
         same = proofs.same_tests(self.frozen, suite)
         found.proofs.append(same)
-        if not same.held:
+        if not same.held and not self.every_proof:
             return found.verdict(after_suite(self.frozen, suite, same.detail))
         self._prove(patch, suite, found)
-        if self.hidden is not None and all(one.held for one in found.proofs):
+        if self.hidden is not None and (self.every_proof or found.hold):
             found.proofs.append(self._hidden_proof(patch, self.hidden))
         found.looks += self._looks(patch)
         return found.verdict(after_proofs(found.proofs))
@@ -117,6 +123,7 @@ class ProjectJudge:
         found.add(red.judged(runs[: len(first)], self._runs))
         inside = bool(patch.functions)
         found.add(proofs.lines_ran(named["lines"], wanted, patch.lines, inside=inside))
+        found.proofs.append(proofs.nothing_replaced(self.frozen, named["lines"]))
         parts = _must_fail(copies, named)
         found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))
         found.proofs.append(proofs.renamed_passes(named["renamed"], copied_tests(copies.renamed)))

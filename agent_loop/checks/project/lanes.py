@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from queue import SimpleQueue
 
-from agent_loop.checks.project.command import SUPERVISOR, TREE, Job
+from agent_loop.checks.project.command import TREE, Job, supervisor
 from agent_loop.checks.project.records import Answer
 from agent_loop.checks.project.run import Runner
 from agent_loop.checks.project.tree import Base, Tree
@@ -38,7 +38,7 @@ class Lanes:
         self._trees = [Tree(base, root / f"tree-{number}") for number in range(LANES)]
         self._boxes = [
             Box(
-                program=SUPERVISOR,
+                program=supervisor(),
                 limits=limits,
                 mounts=(Mount(source=str(tree.root), target=TREE),),
                 image=image,

@@ -17,6 +17,7 @@ LINES_RAN = "lines ran"
 TWINS_FAIL = "twins fail"
 RENAMED = "renamed passes"
 PATHS = "path rules"
+NOTHING_REPLACED = "nothing replaced"
 HIDDEN = "hidden tests"
 _SHOWN = 5
 
@@ -124,6 +125,17 @@ def lines_ran(
         return Judged(proof=Proof(name=LINES_RAN, held=True, detail=detail), look=detail)
     detail = f"the wanted tests ran none of the changed lines ({run.answer.ending})"
     return Judged(proof=Proof(name=LINES_RAN, held=False, detail=detail))
+
+
+def nothing_replaced(frozen: Frozen, run: TestRun) -> Proof:
+    """No function of Python or pytest is another one after a wanted test.
+
+    The only proof that sees a patched `random` or `time` with which the test computes its own
+    expected value: such a test fails with an altered value, and passes under another name.
+    """
+    fresh = sorted(run.replaced - set(frozen.replaced))
+    detail = f"replaced while the tests ran: {shown(fresh)}" if fresh else "none"
+    return Proof(name=NOTHING_REPLACED, held=not fresh and run.ended, detail=detail)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

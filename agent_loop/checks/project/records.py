@@ -60,6 +60,8 @@ class TestRun:
     lines: frozenset[tuple[str, str, int]] = frozenset()
     """(test, path, line)."""
     installed: tuple[str, ...] = ()
+    replaced: frozenset[str] = frozenset()
+    """Functions of Python or pytest that were not what they had been, after some test."""
     problems: tuple[str, ...] = ()
     """Records that a true run does not give."""
     ended: bool = False
@@ -91,6 +93,7 @@ class _Reading:
     uncollected: dict[str, str] = field(default_factory=dict)
     lines: set[tuple[str, str, int]] = field(default_factory=set)
     installed: list[str] = field(default_factory=list)
+    replaced: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
 
@@ -112,6 +115,8 @@ class _Reading:
                 self.lines.add(line)
             case "look":
                 self.installed += map(str, record["installed"])
+            case "replaced":
+                self.replaced.update(map(str, record["names"]))
             case "end":
                 self.ends.append(int(record["code"]))
             case other:
@@ -146,6 +151,7 @@ def read(answer: Answer) -> TestRun:
         uncollected=reading.uncollected,
         lines=frozenset(reading.lines),
         installed=tuple(reading.installed),
+        replaced=frozenset(reading.replaced),
         problems=tuple(dict.fromkeys(reading.problems)),
         ended=bool(reading.ends),
     )

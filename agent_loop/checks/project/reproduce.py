@@ -65,6 +65,7 @@ class Reproduction:
             wanted=(),
             flaky=flaky,
             installed=first.installed,
+            replaced=tuple(sorted(first.replaced | second.replaced)),
             keep=self.task.pass_to_pass or None,
         )
         red = [one for one, out in steady.items() if out in BAD]

@@ -3,7 +3,7 @@
 import doctest
 import json
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -13,13 +13,23 @@ from _pytest.unittest import TestCaseFunction
 
 DEEPEST = 30
 current: dict[str, str] = {"id": ""}
-_state: dict[str, Any] = {"number": -1, "scrub": False, "installed": None}
+_state: dict[str, Any] = {"number": -1, "scrub": False, "installed": None, "differing": None}
 
 
 def setup(number: int, *, scrub: bool, installed: list[str] | None) -> None:
     """Where to write, and what else this run does."""
     os.set_inheritable(number, False)
     _state.update(number=number, scrub=scrub, installed=installed)
+
+
+def guard(differing: Callable[[], list[str]]) -> None:
+    """After every test, note functions that are not what they were."""
+    _state["differing"] = differing
+
+
+def note_replaced() -> None:
+    if _state["differing"] is not None and (names := _state["differing"]()):
+        write(t="replaced", names=names[:50])
 
 
 def write(**record: object) -> None:
@@ -83,6 +93,11 @@ def pytest_runtest_logreport(report: pytest.TestReport) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_logstart(nodeid: str) -> None:
     current["id"] = nodeid
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_logfinish() -> None:
+    note_replaced()
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)

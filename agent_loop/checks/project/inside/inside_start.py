@@ -1,8 +1,10 @@
 """Starts pytest in a container with our recorder, as `python -m pytest` would.
 
-What kind of run this is comes over standard input and is gone when the judged code starts.
+It has pytest imported already when the run is told: the container was started ahead. What kind
+of run this is comes over standard input and is gone when the judged code starts.
 """
 
+import importlib
 import json
 import os
 import runpy
@@ -46,9 +48,18 @@ def installed() -> list[str]:
     return sorted({*sys.stdlib_module_names, *metadata.packages_distributions(), "_pytest"})
 
 
+def preload() -> None:
+    """Import what every run imports; nothing of it looks at the project."""
+    config = importlib.import_module("_pytest.config")
+    for name in config.default_plugins:
+        importlib.import_module(f"_pytest.{name}")
+
+
 def main() -> None:
     """Read the kind of run, then hand over to pytest."""
+    preload()
     run = json.load(sys.stdin)
+    os.environ.update(run["env"])
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     folder = run["folder"]
@@ -58,6 +69,8 @@ def main() -> None:
     if run["trace"] is not None:
         lines = load("run_lines", os.path.join(folder, "lines.py"))
         lines.start(run["trace"], recorder.write, recorder.current)
+    if run["guard"]:
+        recorder.guard(load("run_guard", os.path.join(folder, "guard.py")).start())
     sys.argv = ["pytest", "-p", "run_recorder", *run["before"]]
     for name in plugins:
         sys.argv += ["-p", name]

@@ -18,6 +18,7 @@ TAIL_BYTES = 200_000
 RECORD_BYTES = 24 << 20
 POLL_S = 0.05
 PR_SET_DUMPABLE = 4
+CWD = "/project"
 
 
 class Kept:
@@ -71,36 +72,61 @@ def lay(folder: str, files: dict[str, str]) -> None:
             file.write(text)
 
 
-def spawn(job: dict[str, Any], ends: dict[str, int]) -> int:
-    """Fork and execute; the child keeps its three pipes and nothing else."""
-    pid = os.fork()
-    if pid:
-        return pid
+class Child:
+    """One command with three pipes: its input, its output, its records."""
+
+    def __init__(self, argv: list[str], env: dict[str, str]) -> None:
+        pipes = {name: os.pipe() for name in ("input", "output", "records")}
+        self.input = pipes["input"][1]
+        self.output, self.records = pipes["output"][0], pipes["records"][0]
+        ends = [pipes["input"][0], pipes["output"][1], pipes["records"][1]]
+        self.pid = os.fork()
+        if not self.pid:
+            execute([argv[0] or sys.executable, *argv[1:]], env, ends)
+        for number in ends:
+            os.close(number)
+
+    def tell(self, text: str) -> None:
+        try:
+            write_all(self.input, text.encode())
+        except BrokenPipeError:
+            sys.stderr.write("the child took no input\n")
+        os.close(self.input)
+
+    def drop(self) -> None:
+        """It is not wanted after all."""
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        for number in (self.input, self.output, self.records):
+            os.close(number)
+
+
+def execute(argv: list[str], env: dict[str, str], ends: list[int]) -> None:
+    """In the child: keep the three pipes and nothing else, and become the command."""
     try:
         os.setsid()
-        os.dup2(ends["input"], 0)
-        os.dup2(ends["output"], 1)
-        os.dup2(ends["output"], 2)
-        os.dup2(ends["records"], 3)
+        # Out of the way first: one of them may have the number another one is to get.
+        ends = [os.dup(os.dup(os.dup(number))) for number in ends]
+        for target, number in ((0, ends[0]), (1, ends[1]), (2, ends[1]), (3, ends[2])):
+            os.dup2(number, target)
         os.closerange(4, 256)
         os.set_inheritable(3, True)
-        os.chdir(job["cwd"])
-        argv = [job["argv"][0] or sys.executable, *job["argv"][1:]]
-        os.execve(argv[0], argv, job["env"])
+        os.chdir(CWD)
+        os.execve(argv[0], argv, env)
     except OSError as error:
-        write_all(2, f"cannot start {job['argv'][0]}: {error}\n".encode())
+        write_all(2, f"cannot start {argv[0]}: {error}\n".encode())
     os._exit(127)
 
 
 class Watch:
     """Reads the child's streams until it has ended or its time is over."""
 
-    def __init__(self, pid: int, records: int, output: int, job: dict[str, Any]) -> None:
-        self.pid, self.job = pid, job
+    def __init__(self, child: Child, job: dict[str, Any]) -> None:
+        self.pid, self.job = child.pid, job
         self.records = Kept(RECORD_BYTES, 0)
         self.output = Kept(HEAD_BYTES, TAIL_BYTES)
         self.streams = selectors.DefaultSelector()
-        for number, kept in ((records, self.records), (output, self.output)):
+        for number, kept in ((child.records, self.records), (child.output, self.output)):
             os.set_blocking(number, False)
             self.streams.register(number, selectors.EVENT_READ, kept)
         self.status: int | None = None
@@ -156,27 +182,26 @@ class Watch:
             return
 
 
+def start_of(job: dict[str, Any], ready: Child) -> Child:
+    """The child that waits with pytest imported, or a new one for any other command."""
+    if job["argv"] is None:
+        return ready
+    ready.drop()
+    return Child(job["argv"], job["env"])
+
+
 def main() -> None:
-    """Wait for a job, run it, answer once."""
+    """Get ready, wait for a job, run it, answer once."""
     ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+    texts = sys.modules["agent_loop_texts"]
+    lay(texts.FOLDER, texts.FILES)
+    ready = Child(["", "-I", "-B", os.path.join(texts.FOLDER, "start.py")], texts.ENVIRONMENT)
     job = json.loads(exactly(int.from_bytes(exactly(8), "big")))
-    lay(job["folder"], job["files"])
+    lay(texts.FOLDER, job["files"])
     started = time.monotonic()
-    pipes = {name: os.pipe() for name in ("input", "output", "records")}
-    ends = {
-        "input": pipes["input"][0],
-        "output": pipes["output"][1],
-        "records": pipes["records"][1],
-    }
-    pid = spawn(job, ends)
-    for number in ends.values():
-        os.close(number)
-    try:
-        write_all(pipes["input"][1], job["input"].encode())
-    except BrokenPipeError:
-        sys.stderr.write("the child took no input\n")
-    os.close(pipes["input"][1])
-    watch = Watch(pid, pipes["records"][0], pipes["output"][0], job)
+    child = start_of(job, ready)
+    child.tell(job["input"])
+    watch = Watch(child, job)
     watch.run()
     status = watch.status or 0
     answer = {

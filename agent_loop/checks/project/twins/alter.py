@@ -8,6 +8,7 @@ import ast
 import io
 import re
 import secrets
+import string
 import tokenize
 from dataclasses import dataclass
 
@@ -100,9 +101,19 @@ class Alterer:
     def _constant(self, node: ast.Constant) -> list[Edit]:
         start, end = self.spans.of(node)
         if isinstance(node.value, (str, bytes)):
-            at = end - _closing_quotes(self.spans.text(node))
-            return [Edit(start=at, end=at, text=draw_word(3))]
+            return [self._text(node, end)]
         return [Edit(start=start, end=end, text=_other_constant(node.value))]
+
+    def _text(self, node: ast.Constant, end: int) -> Edit:
+        """One letter another, or some more at the end: a length must not tell."""
+        at = end - _closing_quotes(self.spans.text(node))
+        before = self.spans.data[at - 2 : at]
+        plain = re.fullmatch(rb"[a-z]{2}", before) and self.spans.data[at - 3 : at - 2] != b"\\"
+        if plain and secrets.randbelow(2):
+            last = before[1:].decode()
+            other = secrets.choice([one for one in string.ascii_lowercase if one != last])
+            return Edit(start=at - 1, end=at, text=other)
+        return Edit(start=at, end=at, text=draw_word(3))
 
     def _number_under_sign(self, node: ast.UnaryOp) -> list[Edit]:
         constant = node.operand
