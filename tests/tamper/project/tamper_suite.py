@@ -1,4 +1,4 @@
-"""Loads the tricks and judges them; `python tests/tamper/project/tamper_suite.py` prints a matrix."""
+"""Loads the tricks and judges them; run as a script it prints a matrix."""
 
 import argparse
 import importlib.util
