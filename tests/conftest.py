@@ -41,6 +41,18 @@ def base_image(engine):
         lacking("DOCKER", error)
 
 
+@pytest.fixture(scope="session")
+def project_image(engine, base_image):
+    """Id of the image with pytest and nothing else; needs a package index the first time."""
+    from agent_loop.errors import UserError
+    from agent_loop.sandbox.project_image import ImageBuilder
+
+    try:
+        return ImageBuilder(engine, base=base_image, env=os.environ, notify=print).project_image()
+    except UserError as error:
+        lacking("DOCKER", error)
+
+
 @pytest.fixture
 def docker_sandbox(engine, base_image):
     """A sandbox of its own for one test; leaves nothing."""

@@ -20,7 +20,7 @@ from agent_loop.checks.project.tree import Base
 from agent_loop.checks.project.twins.copies import Copy
 from agent_loop.checks.project.twins.place import NodeId
 from agent_loop.checks.project.wanted import Copies, HiddenTests, copied_tests, make_copies
-from agent_loop.ports import Look, Proof, Verdict
+from agent_loop.ports import Isolation, Look, Proof, Verdict
 
 Overlay = Mapping[str, bytes | None]
 
@@ -43,12 +43,14 @@ class Findings:
     def hold(self) -> bool:
         return all(one.held for one in self.proofs)
 
-    def verdict(self, feedback: str, reason: str = "") -> Verdict:
+    def verdict(
+        self, feedback: str, reason: str = "", *, isolation: Isolation = "pytest"
+    ) -> Verdict:
         failed = [one for one in self.proofs if not one.held]
         first = f"{failed[0].name}: {failed[0].detail}" if failed else ""
         return Verdict(
             passed=not failed and not reason,
-            isolation="pytest",
+            isolation=isolation,
             reason=bounded(reason or first or f"{len(self.proofs)} proofs hold").split("\n")[0],
             feedback=bounded(feedback) if failed or reason else "",
             output=bounded(self.output),

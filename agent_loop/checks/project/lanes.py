@@ -13,11 +13,13 @@ from queue import SimpleQueue
 from agent_loop.checks.project.command import TREE, Job, supervisor
 from agent_loop.checks.project.records import Answer
 from agent_loop.checks.project.run import Runner
-from agent_loop.checks.project.tree import Base, Tree
+from agent_loop.checks.project.tree import Base, Mounted
 from agent_loop.errors import StoreFault
 from agent_loop.ports import Box, Limits, Mount
 
 LANES = 2
+_FLAGS = ("-I", "-S", "-B", "-u")
+"""Of the supervisor; pytest runs in a process of its own, with the image's packages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,16 +34,17 @@ class Lanes:
     """`LANES` copies of the base, and what runs on them."""
 
     def __init__(
-        self, runner: Runner, base: Base, root: Path, *, image: str, limits: Limits
+        self, runner: Runner, base: Base, root: Path, *, image: str, python: str, limits: Limits
     ) -> None:
         self._runner = runner
-        self._trees = [Tree(base, root / f"tree-{number}") for number in range(LANES)]
+        self._trees = [Mounted(base, root / f"tree-{number}") for number in range(LANES)]
         self._boxes = [
             Box(
                 program=supervisor(),
                 limits=limits,
                 mounts=(Mount(source=str(tree.root), target=TREE),),
                 image=image,
+                python=(python, *_FLAGS),
             )
             for tree in self._trees
         ]

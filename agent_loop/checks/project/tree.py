@@ -31,31 +31,18 @@ class Base:
     def __contains__(self, name: str) -> bool:
         return name in self.digests or name in self.links
 
+    def hash(self, chosen: Callable[[str], bool] = lambda _: True) -> str:
+        """SHA-256 over the names and contents of some files, or of all."""
+        lines = [f"{one}\n{what}\n" for one, what in sorted(self.digests.items()) if chosen(one)]
+        lines += [f"{one} -> {what}\n" for one, what in sorted(self.links.items()) if chosen(one)]
+        return digest("".join(lines).encode("utf-8", "surrogateescape"))
+
     def read(self, name: str) -> bytes | None:
         """`None` where there is no such file."""
         return (self.root / name).read_bytes() if name in self.digests else None
 
 
-class Files(Mapping[str, bytes]):
-    """The project's files as a mapping that reads on demand."""
-
-    def __init__(self, base: Base) -> None:
-        self._base = base
-
-    def __getitem__(self, name: str) -> bytes:
-        data = self._base.read(name)
-        if data is None:
-            raise KeyError(name)
-        return data
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._base.digests)
-
-    def __len__(self) -> int:
-        return len(self._base.digests)
-
-
-class Tree:
+class Mounted:
     """One mounted copy. Not for two runs at a time."""
 
     def __init__(self, base: Base, root: Path) -> None:

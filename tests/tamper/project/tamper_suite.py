@@ -3,7 +3,7 @@
 import argparse
 import importlib.util
 import itertools
-import sys
+import os
 import tempfile
 from contextlib import contextmanager
 from dataclasses import replace
@@ -21,7 +21,9 @@ from agent_loop.checks.project.run import Runner
 from agent_loop.checks.project.settings import find_setting
 from agent_loop.checks.project.tree import Base
 from agent_loop.checks.project.wanted import HiddenTests
+from agent_loop.config import SandboxSettings
 from agent_loop.ports import Limits, SystemClock
+from agent_loop.sandbox import PROJECT_PYTHON, make_image_builder, make_sandbox
 from agent_loop.tasks import ProjectTask
 
 HERE = Path(__file__).parent
@@ -67,14 +69,16 @@ def lay(root, files):
 class Gate:
     """The judge of the victim, with and without hidden tests, and the naive command beside it."""
 
-    def __init__(self, sandbox, image, folder):
+    def __init__(self, sandbox, image, folder, python):
         root = lay(folder / "victim", PROJECT)
         task = ProjectTask(name="victim", task="Mend the library.", project=root)
         base = Base(root)
         setting = find_setting(base, parse_command("pytest -q"), python_path=(), plugins=())
         runner = Runner(sandbox=sandbox, clock=SystemClock())
         limits = Limits(memory_mib=256, life_s=200)
-        self.lanes = Lanes(runner, base, folder / "copies", image=image, limits=limits)
+        self.lanes = Lanes(
+            runner, base, folder / "copies", image=image, python=python, limits=limits
+        )
         frozen = Reproduction(task=task, base=base, setting=setting, wall_s=60).run(self.lanes)
         protection = Protection(
             known=frozenset(base.digests),
@@ -106,10 +110,10 @@ def extra(trick):
 
 
 @contextmanager
-def gate(sandbox, image):
+def gate(sandbox, image, python=PROJECT_PYTHON):
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        yield Gate(sandbox, image, Path(folder))
+        yield Gate(sandbox, image, Path(folder), python)
 
 
 def row(one, trick):
@@ -148,18 +152,21 @@ def summary(rows):
 
 
 def main():
-    from project_image import image_for, open_sandbox
-
     parser = argparse.ArgumentParser(description="Which proof catches which trick.")
     parser.add_argument("names", nargs="*")
     names = parser.parse_args().names
-    sandbox = open_sandbox()
+    settings = SandboxSettings(kind="docker", runtime="runc", pool=3)
+    state = HERE.parents[2] / ".scratch"
+    builder = make_image_builder(settings, state_dir=state, env=os.environ, notify=print)
+    image = builder.project_image()
+    builder.close()
+    sandbox = make_sandbox(settings, state_dir=state, env=os.environ)
     try:
-        with gate(sandbox, image_for(sandbox)) as one:
+        with gate(sandbox, image) as one:
             matrix(one, names)
     finally:
         sandbox.close()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()
