@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, TypedDict
 
 from agent_loop.errors import StoreFault
@@ -40,14 +40,22 @@ def tidy(verdict: Verdict) -> Verdict:
 
 def fields_of(verdict: Verdict) -> dict[str, Json]:
     """Every field, as plain JSON."""
-    fields: dict[str, Json] = json.loads(json.dumps(asdict(verdict)))
-    return fields
+    return {
+        "passed": verdict.passed,
+        "isolation": verdict.isolation,
+        "reason": verdict.reason,
+        "feedback": verdict.feedback,
+        "output": verdict.output,
+        "proofs": [{"name": p.name, "held": p.held, "detail": p.detail} for p in verdict.proofs],
+        "looks": [{"signal": look.signal, "detail": look.detail} for look in verdict.looks],
+        "executed": list(verdict.executed),
+        "seconds": verdict.seconds,
+    }
 
 
 def saved(verdict: Verdict) -> Saved:
     """The verdict as a state keeps it. Its long texts stand apart: laps name the feedback too."""
-    short = replace(verdict, feedback="", output="")
-    text = json.dumps(asdict(short))
+    text = json.dumps({**fields_of(verdict), "feedback": "", "output": ""})
     return Saved(verdict=text, feedback=verdict.feedback, output=verdict.output)
 
 

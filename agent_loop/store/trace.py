@@ -2,7 +2,8 @@
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 
 from agent_loop.errors import StoreFault
@@ -28,6 +29,8 @@ class Trace:
         self._path = path
         self._thread = thread
         self._clock = clock
+        # A prompt repeats the texts of every lap before it.
+        self._redact = lru_cache(maxsize=256)(redact)
         try:
             self._n = last_number(path)
         except OSError as error:
@@ -41,7 +44,7 @@ class Trace:
             raise ValueError(f"event '{kind}': the names {sorted(taken)} are the trace's own")
         self._n += 1
         head = {"v": VERSION, "n": self._n, "at": self._clock.now_iso(), "thread": self._thread}
-        event = {**head, "kind": kind, **clean(fields)}
+        event = {**head, "kind": kind, **clean(fields, self._redact)}
         try:
             if self._n == 1:
                 self._path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,29 +64,29 @@ class Tee:
             listener.emit(kind, fields)
 
 
-def clean(fields: Mapping[str, Json]) -> dict[str, Json]:
+def clean(fields: Mapping[str, Json], redacted: Callable[[str], str] = redact) -> dict[str, Json]:
     """The fields with every key-shaped text redacted, at any depth."""
-    return {_redacted(str(key)): _clean(value) for key, value in fields.items()}
 
-
-def _redacted(text: str) -> str:
-    return text if len(text) < _SHORTEST_SECRET else redact(text)
-
-
-def _clean(value: Json) -> Json:
-    if isinstance(value, str):
+    def text(value: str) -> str:
         # JSON can carry a lone surrogate, UTF-8 cannot.
-        return _redacted(value.encode("utf-8", "replace").decode("utf-8"))
-    if value is None or isinstance(value, int):
-        return value
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
-    # Concrete types first: asking an abstract class costs as much as the redaction.
-    if isinstance(value, list | tuple):
-        return [_clean(item) for item in value]
-    if isinstance(value, dict | Mapping):
-        return clean(value)
-    return [_clean(item) for item in value]
+        whole = value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
+        return whole if len(whole) < _SHORTEST_SECRET else redacted(whole)
+
+    def any_value(value: Json) -> Json:
+        if isinstance(value, str):
+            return text(value)
+        if value is None or isinstance(value, int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None
+        # Concrete types first: asking an abstract class costs as much as the redaction.
+        if isinstance(value, list | tuple):
+            return [any_value(item) for item in value]
+        if isinstance(value, dict | Mapping):
+            return {text(str(key)): any_value(item) for key, item in value.items()}
+        return [any_value(item) for item in value]
+
+    return {text(str(key)): any_value(item) for key, item in fields.items()}
 
 
 def read_trace(path: Path) -> Iterator[Mapping[str, Json]]:
