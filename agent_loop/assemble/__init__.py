@@ -1,6 +1,15 @@
 """Config + task -> a ready run; the only room that names implementations."""
 
 from agent_loop.assemble.judging import make_check, refuse_unjudgeable
+from agent_loop.assemble.stored import Verified, stored_map
 from agent_loop.assemble.workshop import Ask, Workshop, state_dir
 
-__all__ = ["Ask", "Workshop", "make_check", "refuse_unjudgeable", "state_dir"]
+__all__ = [
+    "Ask",
+    "Verified",
+    "Workshop",
+    "make_check",
+    "refuse_unjudgeable",
+    "state_dir",
+    "stored_map",
+]

@@ -11,6 +11,7 @@ from agent_loop.assemble.bench import Bench
 from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze
+from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
 from agent_loop.config import Config, ModelSettings, clone
 from agent_loop.errors import AgentLoopError, StoreFault, ThreadError, UserError
 from agent_loop.graph.drive import resume, standing, start
@@ -19,14 +20,12 @@ from agent_loop.ports import (
     Candidate,
     Clock,
     Events,
-    Json,
     Model,
     Owner,
     OwnerReply,
     Role,
     Sandbox,
     SystemClock,
-    Verdict,
 )
 from agent_loop.research.client import ArxivClient
 from agent_loop.sandbox import make_sandbox
@@ -123,7 +122,7 @@ class Workshop:
             ThreadError: unknown, finished or driven elsewhere.
         """
         at = standing(self.store, thread)
-        task = tasks.from_record(self.stored(thread, "task"))
+        task = tasks.from_record(stored_map(self.store, thread, "task"))
         bench = self._bench(task, thread, config)
         chosen = self._choose(config, answered=at.replies)
         try:
@@ -142,7 +141,7 @@ class Workshop:
         Raises:
             ThreadError: the recorded run is unknown.
         """
-        task = tasks.from_record(self.stored(thread, "task"))
+        task = tasks.from_record(stored_map(self.store, thread, "task"))
         names = {role: f"replay:{thread}" for role in config.models}
         replayed = config.model_copy(update={"models": names, "fallback": None})
         bench = self._bench(task, new, replayed, like=thread)
@@ -155,23 +154,20 @@ class Workshop:
             bench.check.close()
             _close(chosen)
 
-    def verify(self, thread: str) -> Verdict:
-        """Judge a stored answer again, with no model.
+    def verify(self, thread: str) -> Verified:
+        """Judge a stored answer again, with no model, from its certificate where it has one.
 
         Raises:
             ThreadError: unknown, or it has no answer.
             FaultError: could not judge.
         """
-        stored = self.store.read_file(thread, "certificate.json")
-        task = tasks.from_record(self.stored(thread, "task"))
-        answer, digest = _answer(stored or self.store.read_record(thread))
-        if not answer:
-            raise ThreadError(f"thread '{thread}' holds no answer to judge. See --show {thread}.")
-        check = self._bench(task, thread, self.config).check
+        stored = read_stored(self.store, thread)
+        check = self._bench(stored.task, thread, self.config).check
         try:
-            return check.judge(Candidate(answer=answer, digest=digest))
+            verdict = check.judge(Candidate(answer=stored.answer, digest=stored.digest))
         finally:
             check.close()
+        return compared(stored, verdict)
 
     def refuse_taken(self, thread: str) -> None:
         """Before anything is asked: a thread id is used once.
@@ -184,18 +180,6 @@ class Workshop:
                 f"thread '{thread}' is there already. Say --continue {thread}, or choose another "
                 "--thread."
             )
-
-    def stored(self, thread: str, key: str) -> Mapping[str, Json]:
-        """A map of the job a thread was started with.
-
-        Raises:
-            ThreadError: there is no such thread.
-        """
-        job = self.store.read_file(thread, "job.json")
-        found = job.get(key) if job else None
-        if not isinstance(found, Mapping):
-            raise ThreadError(f"thread '{thread}' is unknown. See which there are with --list.")
-        return found
 
     # --- parts ----------------------------------------------------------------------------
 
@@ -330,12 +314,8 @@ def _probe(sandbox: Sandbox, done: "Future[None]") -> None:
     try:
         sandbox.probe()
         done.set_result(None)
-    except AgentLoopError as error:  # raised again by whoever opens a session first
+    except Exception as error:  # raised again by whoever opens a session first
         done.set_exception(error)
-
-
-def _answer(fields: Mapping[str, Json]) -> tuple[str, str]:
-    return str(fields.get("answer") or ""), str(fields.get("answer_digest") or "")
 
 
 def _close(chosen: Mapping[Role, Model]) -> None:

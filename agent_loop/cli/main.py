@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent_loop import config, tasks
-from agent_loop.assemble import Workshop, refuse_unjudgeable
+from agent_loop.assemble import Workshop, refuse_unjudgeable, stored_map
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
 from agent_loop.cli.live import Board
 from agent_loop.cli.options import Options, read
@@ -159,16 +159,20 @@ def _found(paths: Sequence[Path], screen: Screen, ended: list[Ended]) -> list[Pa
 
 def _continued(options: Options, env: Mapping[str, str], batch: Batch, thread: str) -> Planned:
     workshop = batch.workshop
-    settings = config.from_record(workshop.stored(thread, "config"), env, workshop.config)
+    settings = config.from_record(
+        stored_map(workshop.store, thread, "config"), env, workshop.config
+    )
     reply = reply_from_text(options.owner_reply, "argument") if options.owner_reply else None
-    name = str(workshop.stored(thread, "task").get("name") or thread)
+    name = str(stored_map(workshop.store, thread, "task").get("name") or thread)
     return Planned(
         name=name, thread=thread, run=lambda ask: workshop.go_on(thread, settings, ask, reply)
     )
 
 
 def _replayed(env: Mapping[str, str], workshop: Workshop, thread: str, new: str | None) -> Planned:
-    settings = config.from_record(workshop.stored(thread, "config"), env, workshop.config)
+    settings = config.from_record(
+        stored_map(workshop.store, thread, "config"), env, workshop.config
+    )
     name = new or workshop.new_thread(f"{thread[:50]}-replay")
     return Planned(
         name=name, thread=name, run=lambda ask: workshop.replay(thread, name, settings, ask)

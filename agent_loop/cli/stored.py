@@ -44,24 +44,28 @@ def show_run(store: RunStore, thread: str, screen: Screen) -> int:
 
 
 def verify(workshop: Workshop, thread: str, screen: Screen) -> int:
-    """Judge the stored answer again, with no model: 0 if it passes (again), else 1.
+    """Judge the stored answer again, with no model: 0 if it holds, else 1.
 
     Raises:
         ThreadError: unknown, or nothing to judge. FaultError: could not judge.
     """
-    certificate = workshop.store.read_file(thread, "certificate.json")
-    verdict = workshop.verify(thread)
-    fields = {"thread": thread, "certificate": certificate is not None, **asdict(verdict)}
+    verified = workshop.verify(thread)
+    verdict = verified.verdict
+    fields = {"thread": thread, "holds": verified.holds, "certified": verified.certified,
+              "problems": verified.problems, **asdict(verdict)}  # fmt: skip
     if screen.as_json:
         screen.machine(fields)
     for line in trust({"verdict": fields}):
         screen.say(line.text, line.style)
     if not verdict.passed:
         screen.say(few_lines(verdict.output or verdict.feedback, OUTPUT_LINES))
-    kept = "its certificate" if certificate else "its record; it has no certificate"
+    for problem in verified.problems:
+        screen.result(f"problem: {problem}", "red")
+    kept = "its certificate" if verified.certified else "its record; it has no certificate"
     word = "passes again" if verdict.passed else "does NOT pass"
-    screen.result(f"{thread}: {word}, judged from {kept}", "green" if verdict.passed else "red")
-    return 0 if verdict.passed else 1
+    style = "green" if verified.holds else "red"
+    screen.result(f"{thread}: {word}, judged from {kept}", style)
+    return 0 if verified.holds else 1
 
 
 def recorded_answers(store: RunStore, thread: str) -> list[OwnerReply]:

@@ -282,16 +282,33 @@ def test_replay_and_verify_and_show(run, here):
     ]
 
 
+def forged(here, thread, **fields):
+    path = here / "runs" / thread / "certificate.json"
+    certificate = json.loads(path.read_text())
+    for key, value in fields.items():
+        certificate[key] = value(certificate[key])
+    path.write_text(json.dumps(certificate))
+
+
 def test_a_forged_certificate_does_not_verify(run, here):
     passing(here)
     run(*ALL, "--thread", "f")
-    path = here / "runs" / "f" / "certificate.json"
-    forged = json.loads(path.read_text())
-    forged["answer"] = "def is_palindrome(s):\n    return True\n"
-    path.write_text(json.dumps(forged))
+    true = (here / "runs" / "f" / "certificate.json").read_text()
+    forged(here, "f", answer=lambda _: "def is_palindrome(s):\n    return True\n")
     code, out, _ = run("--verify", "f")
     assert code == 1
     assert "does NOT pass" in out
+    assert "problem: the certificate's answer is not the one it was written for" in out
+    (here / "runs" / "f" / "certificate.json").write_text(true)
+    forged(here, "f", answer=lambda text: text + "# the same\n")
+    code, out, _ = run("--verify", "f")
+    assert code == 1
+    assert "f: passes again" in out
+    (here / "runs" / "f" / "certificate.json").write_text(true)
+    forged(here, "f", task=lambda task: {**task, "tests": task["tests"][:1], "hidden_tests": []})
+    code, out, _ = run("--verify", "f")
+    assert code == 1
+    assert "problem: the certificate's tests are not the ones it was written for" in out
 
 
 @pytest.mark.parametrize("argv", [["--show", "x"], ["--verify", "x"], ["--replay", "x"],

@@ -1,0 +1,116 @@
+"""What a stored run gives to be judged again, and what does not fit together in it."""
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from agent_loop import tasks
+from agent_loop.errors import ThreadError
+from agent_loop.ports import Json, Verdict
+from agent_loop.store import RunStore
+from agent_loop.tasks import Task
+
+CERTIFICATE = "certificate.json"
+JOB = "job.json"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stored:
+    """A stored answer with the task it answers."""
+
+    task: Task
+    answer: str
+    digest: str
+    executed: tuple[str, ...] | None
+    """What ran when it passed; `None`: it has no certificate."""
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verified:
+    """The answer, judged again."""
+
+    verdict: Verdict
+    certified: bool
+    problems: tuple[str, ...]
+    """What does not fit: a certificate somebody changed, other asserts than before."""
+
+    @property
+    def holds(self) -> bool:
+        """It passes again, and everything fits."""
+        return self.verdict.passed and not self.problems
+
+
+def read_stored(store: RunStore, thread: str) -> Stored:
+    """From the certificate alone where there is one, else from the record.
+
+    Raises:
+        ThreadError: the thread is unknown, or holds no answer.
+        TaskFileError: its task was not written by this version.
+    """
+    certificate = store.read_file(thread, CERTIFICATE)
+    if certificate is None:
+        record = store.read_record(thread)
+        task = tasks.from_record(stored_map(store, thread, "task"))
+        return _stored(thread, record, task, executed=None, problems=())
+    task = tasks.from_record(_map(certificate.get("task")))
+    executed = certificate.get("executed")
+    names = tuple(map(str, executed)) if isinstance(executed, list) else ()
+    problems = tuple(_problems(certificate, task, store.read_file(thread, JOB)))
+    return _stored(thread, certificate, task, executed=names, problems=problems)
+
+
+def compared(stored: Stored, verdict: Verdict) -> Verified:
+    """The new verdict beside what the certificate says."""
+    problems = stored.problems
+    if stored.executed is not None and verdict.passed and verdict.executed != stored.executed:
+        problems = (*problems, "other asserts ran than when the certificate was written")
+    certified = stored.executed is not None
+    return Verified(verdict=verdict, certified=certified, problems=problems)
+
+
+def stored_map(store: RunStore, thread: str, key: str) -> Mapping[str, Json]:
+    """A map of the job a thread was started with.
+
+    Raises:
+        ThreadError: there is no such thread.
+    """
+    found = (store.read_file(thread, JOB) or {}).get(key)
+    if not isinstance(found, Mapping):
+        raise ThreadError(f"thread '{thread}' is unknown. See which there are with --list.")
+    return found
+
+
+def _problems(
+    certificate: Mapping[str, Json], task: Task, job: Mapping[str, Json] | None
+) -> list[str]:
+    answer = str(certificate.get("answer") or "")
+    found = []
+    if hashlib.sha256(answer.encode("utf-8", "replace")).hexdigest() != certificate.get(
+        "answer_hash"
+    ):
+        found.append("the certificate's answer is not the one it was written for")
+    if tasks.test_hash(task) != certificate.get("test_hash"):
+        found.append("the certificate's tests are not the ones it was written for")
+    elif job is not None and job.get("test_hash") != certificate.get("test_hash"):
+        found.append("the certificate's tests are not those of the run")
+    return found
+
+
+def _stored(
+    thread: str,
+    fields: Mapping[str, Json],
+    task: Task,
+    *,
+    executed: tuple[str, ...] | None,
+    problems: tuple[str, ...],
+) -> Stored:
+    answer = str(fields.get("answer") or "")
+    if not answer:
+        raise ThreadError(f"thread '{thread}' holds no answer to judge. See --show {thread}.")
+    digest = str(fields.get("answer_digest") or "")
+    return Stored(task=task, answer=answer, digest=digest, executed=executed, problems=problems)
+
+
+def _map(value: Json) -> Mapping[str, Json]:
+    return value if isinstance(value, Mapping) else {}
