@@ -6,13 +6,14 @@ from concurrent.futures import Future, wait
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_loop import models, tasks
+from agent_loop import tasks
 from agent_loop.assemble.bench import Bench
+from agent_loop.assemble.company import Company, dismiss
 from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze
 from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
-from agent_loop.config import Config, ModelSettings, clone
+from agent_loop.config import Config, clone
 from agent_loop.errors import AgentLoopError, StoreFault, ThreadError, UserError
 from agent_loop.graph.drive import resume, standing, start
 from agent_loop.graph.parts import Control, Limits, Parts, Result
@@ -48,7 +49,7 @@ class Ask:
     """`None`: none for a new run, those it has for one that goes on."""
 
 
-@dataclass(slots=True, kw_only=True)
+@dataclass(kw_only=True)
 class Workshop:
     """Everything the runs of one process share: store, sandbox and models. Made by `opened`."""
 
@@ -59,8 +60,10 @@ class Workshop:
     clock: Clock = field(default_factory=SystemClock)
     _sandbox: Sandbox | None = None
     _probe: "Future[None] | None" = None
-    _models: dict[str, Mapping[Role, Model]] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def __post_init__(self) -> None:
+        self._company = Company(self.store.root, self.clock, self.notify)
 
     # --- new runs -------------------------------------------------------------------------
 
@@ -75,13 +78,16 @@ class Workshop:
             self._start_probe()
         self.preflight()
 
-    def preflight(self) -> Mapping[Role, str]:
+    def preflight(self, notify: Callable[[str], None] | None = None) -> Mapping[Role, str]:
         """Find out whether every configured role's model can be asked; gives their names.
+
+        `notify` hears of stand-ins instead of the one all runs use.
 
         Raises:
             ModelUnavailable: one cannot; says what to type.
         """
-        return {role: model.name for role, model in self._chosen(self.config).items()}
+        self._company.notify = notify or self.notify
+        return {role: model.name for role, model in self._company.shared(self.config).items()}
 
     def run(self, task: Task, thread: str, ask: Ask) -> Result:
         """Run a task under a new thread id.
@@ -92,7 +98,7 @@ class Workshop:
         """
         bench = self._bench(task, thread, self.config)
         try:
-            parts = self._parts(self._chosen(self.config), bench, ask)
+            parts = self._parts(self._company.shared(self.config), bench, ask)
             job = job_of(task, self.config, ask.limits)
             return self._finished(bench, start(thread, job, parts, self.store, control=ask.control))
         finally:
@@ -124,7 +130,7 @@ class Workshop:
         at = standing(self.store, thread)
         task = tasks.from_record(stored_map(self.store, thread, "task"))
         bench = self._bench(task, thread, config)
-        chosen = self._choose(config, answered=at.replies)
+        chosen = self._company.own(config, answered=at.replies)
         try:
             parts = self._parts(chosen, bench, ask)
             result = resume(
@@ -133,7 +139,7 @@ class Workshop:
             return self._finished(bench, result)
         finally:
             bench.check.close()
-            _close(chosen)
+            dismiss(chosen)
 
     def replay(self, thread: str, new: str, config: Config, ask: Ask) -> Result:
         """Run a recorded run again under a new thread id, its replies from the trace, no model.
@@ -145,14 +151,14 @@ class Workshop:
         names = {role: f"replay:{thread}" for role in config.models}
         replayed = config.model_copy(update={"models": names, "fallback": None})
         bench = self._bench(task, new, replayed, like=thread)
-        chosen = self._choose(replayed, answered={})
+        chosen = self._company.own(replayed, answered={})
         try:
             job = job_of(task, replayed, ask.limits)
             parts = self._parts(chosen, bench, ask)
             return self._finished(bench, start(new, job, parts, self.store, control=ask.control))
         finally:
             bench.check.close()
-            _close(chosen)
+            dismiss(chosen)
 
     def verify(self, thread: str) -> Verified:
         """Judge a stored answer again, with no model, from its certificate where it has one.
@@ -201,13 +207,11 @@ class Workshop:
         """Give containers and models back; safe to call twice."""
         with self._lock:
             sandbox, self._sandbox = self._sandbox, None
-            chosen, self._models = list(self._models.values()), {}
         if sandbox is not None:
             if self._probe is not None:  # its container is given back by its own thread
                 wait([self._probe], timeout=PROBE_S)
             sandbox.close()
-        for group in chosen:
-            _close(group)
+        self._company.close()
 
     def __enter__(self) -> "Workshop":
         return self
@@ -259,27 +263,6 @@ class Workshop:
             task, state_dir(), self.clock, contact=contact, notify=self.notify
         )
 
-    def _chosen(self, config: Config) -> Mapping[Role, Model]:
-        key = config.hash()
-        with self._lock:
-            if key in self._models:
-                return self._models[key]
-        chosen = self._choose(config, answered={})
-        with self._lock:
-            return self._models.setdefault(key, chosen)
-
-    def _choose(self, config: Config, *, answered: Mapping[str, int]) -> Mapping[Role, Model]:
-        maker = models.Maker(
-            runs=self.store.root,
-            clock=self.clock,
-            answered={role: n for role, n in answered.items() if role in config.models},
-        )
-        wanted = {role: config.model(role) for role in config.models}
-        chosen = models.choose(wanted, maker=maker, fallback=_fallback(config))
-        for note in chosen.notes:
-            self.notify(note)
-        return chosen.models
-
     def _finished(self, bench: Bench, result: Result) -> Result:
         """Let the kind of task write its files: a full disk there changes no outcome."""
         try:
@@ -305,19 +288,9 @@ def state_dir() -> Path:
     return (clone() or Path()) / STATE
 
 
-def _fallback(config: Config) -> Mapping[Role, ModelSettings] | None:
-    name = config.fallback
-    return {role: config.settings_for(name, role) for role in config.models} if name else None
-
-
 def _probe(sandbox: Sandbox, done: "Future[None]") -> None:
     try:
         sandbox.probe()
         done.set_result(None)
     except Exception as error:  # raised again by whoever opens a session first
         done.set_exception(error)
-
-
-def _close(chosen: Mapping[Role, Model]) -> None:
-    for model in chosen.values():
-        model.close()

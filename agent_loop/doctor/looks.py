@@ -89,9 +89,8 @@ def sandbox(workshop: Workshop) -> Iterator[Found]:
 def models(workshop: Workshop) -> Iterator[Found]:
     """Every configured role's model can be asked."""
     notes: list[str] = []
-    workshop.notify = notes.append
     try:
-        names = workshop.preflight()
+        names = workshop.preflight(notes.append)
     except AgentLoopError as error:
         for line in str(error).splitlines():
             yield Found(what="models", ok=False, detail=line, exit_code=error.exit_code)

@@ -1,0 +1,72 @@
+"""The models of one process: made once for each configuration, closed together."""
+
+import threading
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from agent_loop import models
+from agent_loop.config import Config, ModelSettings
+from agent_loop.ports import Clock, Model, Role
+
+
+class Company:
+    """Who plays which role."""
+
+    def __init__(self, runs: Path, clock: Clock, notify: Callable[[str], None]) -> None:
+        """`runs` is where `replay:THREAD` finds its trace."""
+        self._runs = runs
+        self._clock = clock
+        self.notify = notify
+        self._shared: dict[str, Mapping[Role, Model]] = {}
+        self._lock = threading.Lock()
+
+    def shared(self, config: Config) -> Mapping[Role, Model]:
+        """The models that every run of this configuration uses, each asked for first.
+
+        Raises:
+            ModelUnavailable: one cannot be asked; says what to type.
+        """
+        key = config.hash()
+        with self._lock:
+            if key not in self._shared:
+                self._shared[key] = self.own(config, answered={})
+            return self._shared[key]
+
+    def own(self, config: Config, *, answered: Mapping[str, int]) -> Mapping[Role, Model]:
+        """Models for one run alone; the caller closes them.
+
+        Args:
+            config: which model plays which role, and the fallback.
+            answered: replies each role has had: a scripted or replayed run goes on there.
+
+        Raises:
+            ModelUnavailable: one cannot be asked; says what to type.
+        """
+        maker = models.Maker(
+            runs=self._runs,
+            clock=self._clock,
+            answered={role: n for role, n in answered.items() if role in config.models},
+        )
+        wanted = {role: config.model(role) for role in config.models}
+        chosen = models.choose(wanted, maker=maker, fallback=_fallback(config))
+        for note in chosen.notes:
+            self.notify(note)
+        return chosen.models
+
+    def close(self) -> None:
+        """Give them all back; safe to call twice."""
+        with self._lock:
+            groups, self._shared = list(self._shared.values()), {}
+        for group in groups:
+            dismiss(group)
+
+
+def dismiss(group: Mapping[Role, Model]) -> None:
+    """Close the models of one run."""
+    for model in group.values():
+        model.close()
+
+
+def _fallback(config: Config) -> Mapping[Role, ModelSettings] | None:
+    name = config.fallback
+    return {role: config.settings_for(name, role) for role in config.models} if name else None
