@@ -25,6 +25,7 @@ class RunStore:
 
     def __init__(self, root: Path) -> None:
         self.root = root
+        self._listed: dict[str, tuple[tuple[int, int, int], Summary | None]] = {}
 
     @property
     def checkpoints(self) -> Path:
@@ -92,13 +93,27 @@ class RunStore:
         return self._read(self.folder(thread) / name)
 
     def list(self) -> list[Summary]:
-        """Every run, newest first. Reads 4 kB of each record."""
+        """Every run, newest first. Reads 4 kB of each record that changed since the last list."""
         try:
-            names = [entry.name for entry in os.scandir(self.root) if entry.name.endswith(".json")]
+            with os.scandir(self.root) as entries:
+                found = [self._summary(e) for e in entries if e.name.endswith(".json")]
         except FileNotFoundError:
             return []
-        found = [read_summary(self.root / name) for name in names if not name.startswith(".")]
         return sorted((s for s in found if s), key=lambda s: (s.started, s.thread), reverse=True)
+
+    def _summary(self, entry: "os.DirEntry[str]") -> Summary | None:
+        if entry.name.startswith("."):
+            return None  # half written
+        try:
+            stat = entry.stat()
+        except OSError:
+            return None
+        # Records are replaced, never changed in place: another record is another file.
+        mark = (stat.st_ino, stat.st_mtime_ns, stat.st_size)
+        known = self._listed.get(entry.name)
+        if known is None or known[0] != mark:
+            known = self._listed[entry.name] = (mark, read_summary(entry.path))
+        return known[1]
 
     def _write(self, path: Path, raw: bytes) -> None:
         try:

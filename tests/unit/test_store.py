@@ -95,6 +95,15 @@ def test_two_thousand_runs_are_listed_without_reading_them_whole(store):
     assert len(store.list()) == 2_000
 
 
+def test_a_list_sees_records_that_changed_and_went(store):
+    for n in range(3):
+        store.write_record(f"t{n}", {}, summary(f"t{n}", outcome=None))
+    assert [s.outcome for s in store.list()] == [None] * 3
+    store.write_record("t1", {}, summary("t1", outcome="capped"))
+    store.record_path("t2").unlink()
+    assert {s.thread: s.outcome for s in store.list()} == {"t0": None, "t1": "capped"}
+
+
 def test_a_disk_that_refuses_is_a_fault(store):
     store.root.parent.mkdir(exist_ok=True)
     store.root.write_text("a file where the folder should be")
