@@ -61,7 +61,7 @@ def build_base_image(engine: Engine, notify: Callable[[str], None]) -> str:
     Raises:
         SandboxUnavailable: this machine cannot; says what to do instead.
     """
-    if shutil.which("debootstrap") is None or os.geteuid() != 0:
+    if shutil.which("debootstrap") is None or os.name == "nt" or os.geteuid() != 0:
         raise SandboxUnavailable(
             "no registry gave the base image, and it can only be built as root on Debian or "
             "Ubuntu with debootstrap. Fix: sandbox/engine.sh as root; elsewhere load the image of "

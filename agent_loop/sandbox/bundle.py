@@ -1,6 +1,5 @@
 """A program as bytes on a pipe, and the command that takes it."""
 
-import json
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
@@ -20,6 +19,13 @@ def command(python: Sequence[str]) -> list[str]:
 
 
 def bundle(program: Program) -> bytes:
-    """Length (4 bytes, big endian) and JSON, as `inside_boot` reads it."""
-    body = json.dumps({"modules": list(program.modules), "entry": program.entry}).encode("ascii")
-    return len(body).to_bytes(4, "big") + body
+    """The entry, then name and text of each module, as `inside_boot` reads them.
+
+    Plain lengths and bytes: a container that has to import json first is ready later.
+    """
+    texts = [program.entry, *(text for module in program.modules for text in module)]
+    pieces = [len(texts).to_bytes(4, "big")]
+    for text in texts:
+        data = text.encode("utf-8")
+        pieces += [len(data).to_bytes(4, "big"), data]
+    return b"".join(pieces)

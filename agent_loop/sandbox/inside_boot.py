@@ -4,11 +4,8 @@ This text is handed to the interpreter with `-c`, so it stands alone and imports
 It reads exactly the bundle: what follows on the pipe belongs to the program.
 """
 
-import json
-import linecache
 import os
 import sys
-import traceback
 import types
 
 
@@ -31,26 +28,41 @@ def install(name: str, source: str, *, package: bool) -> None:
     module.__dict__["__file__"] = f"<{name}>"
     if package:
         module.__dict__["__path__"] = []
-    lines = source.splitlines(keepends=True)
-    linecache.cache[f"<{name}>"] = (len(source), None, lines, f"<{name}>")
     sys.modules[name] = module
     exec(compile(source, f"<{name}>", "exec"), module.__dict__)
     if parent in sys.modules:
         setattr(sys.modules[parent], leaf, module)
 
 
+def texts() -> list[str]:
+    """The bundle: a count, then that many texts, each after its length in bytes."""
+    count = int.from_bytes(exactly(4), "big")
+    return [exactly(int.from_bytes(exactly(4), "big")).decode("utf-8") for _ in range(count)]
+
+
+def tell(modules: dict[str, str]) -> None:
+    """Print the exception in hand; the interpreter does not know lines that are in no file."""
+    # Imported here: every container waits for what is imported above, and few get this far.
+    import linecache  # noqa: PLC0415
+    import traceback  # noqa: PLC0415
+
+    for name, source in modules.items():
+        lines = source.splitlines(keepends=True)
+        linecache.cache[f"<{name}>"] = (len(source), None, lines, f"<{name}>")
+    traceback.print_exc()
+
+
 def boot() -> None:
     """Read the bundle, install its modules in order and call its entry."""
-    bundle = json.loads(exactly(int.from_bytes(exactly(4), "big")))
-    names = [name for name, _ in bundle["modules"]]
-    for name, source in bundle["modules"]:
-        install(name, source, package=any(other.startswith(name + ".") for other in names))
-    module, _, function = bundle["entry"].partition(":")
+    entry, *rest = texts()
+    modules = dict(zip(rest[::2], rest[1::2], strict=True))
     try:
+        for name, source in modules.items():
+            install(name, source, package=any(n.startswith(name + ".") for n in modules))
+        module, _, function = entry.partition(":")
         getattr(sys.modules[module], function)()
     except Exception:
-        # The interpreter's own printer does not know lines that are in no file.
-        traceback.print_exc()
+        tell(modules)
         sys.exit(1)
 
 

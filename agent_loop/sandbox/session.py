@@ -114,6 +114,9 @@ class PipeSession:
 
     def end(self, *, deadline: float) -> Exit:
         self._drain(deadline)
+        if self._closed:
+            why = self._killed_for or "it was closed"
+            return Exit(code=None, oom_killed=False, stderr=self._stderr(), why=why)
         state = None
         while state is None and not self._stopped():
             left_s = deadline - time.monotonic()

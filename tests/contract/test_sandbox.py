@@ -197,6 +197,7 @@ def test_close_twice_and_use_after(sandbox):
     session.close()
     session.close()
     session.close_input()
+    assert session.end(deadline=soon()).code is None
     assert session.receive(deadline=soon()) == b""
     with pytest.raises(BrokenPipeError):
         session.send(b"x", deadline=soon())

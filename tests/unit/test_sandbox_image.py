@@ -179,6 +179,13 @@ def test_the_number_of_a_living_engine_stays(tmp_path):
     assert (tmp_path / "sleeper.pid").exists()
 
 
+def test_where_nothing_can_be_installed_the_way_is_said():
+    done = bash("advise")
+    assert done.returncode == 3
+    assert "export DOCKER_HOST=" in done.stderr
+    assert len(done.stderr.splitlines()) >= 2
+
+
 def test_a_stale_docker_host_is_not_installed_over(tmp_path):
     done = bash("main", DOCKER_HOST=f"unix://{tmp_path}/none.sock")
     assert done.returncode == 3
