@@ -148,6 +148,10 @@ class TextSaver(SqliteSaver):
         super().__init__(conn, serde=serde)
         self._texts = serde
 
+    def with_allowlist(self, extra_allowlist: object) -> "TextSaver":
+        """Itself: there are no classes to allow, and the library's own answer is a warning."""
+        return self
+
     def put_writes(
         self,
         config: RunnableConfig,

@@ -295,6 +295,26 @@ print(len(made.models["worker"].asked))
 """
 
 
+STRICT = """
+import sys
+from pathlib import Path
+from agent_loop.graph import drive
+from agent_loop.store import RunStore
+from tests.fakes.runs import RIGHT, job, parts
+print(drive.start("a", job(), parts([RIGHT]), RunStore(Path(sys.argv[1]))).outcome)
+"""
+
+
+def test_the_strict_setting_of_the_library_is_met_without_a_word(tmp_path):
+    root = Path(__file__).parents[2]
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", STRICT, str(tmp_path)],
+        cwd=root, capture_output=True, text=True, timeout=60,
+        env={**os.environ, "PYTHONPATH": str(root), "LANGGRAPH_STRICT_MSGPACK": "true"},
+    )  # fmt: skip
+    assert (done.stdout, done.stderr) == ("passed\n", "")
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes")
 def test_a_read_only_database_stops_before_any_model_is_asked(store, tmp_path):
     paused(store)
