@@ -1,0 +1,1 @@
+"""Counts what stands in a log."""
