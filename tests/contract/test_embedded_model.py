@@ -1,5 +1,6 @@
 """The real 135M model: exact counts, safe prompts, and the crashes of the library kept away."""
 
+import os
 import subprocess
 import sys
 import threading
@@ -195,6 +196,7 @@ def test_a_file_that_is_no_model_is_a_message(tmp_path):
         load_runtime(junk, n_ctx=512, threads=1)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_a_forked_child_gets_an_engine_of_its_own():
     what = """
 from agent_loop.models.embedded.engine import shared_engine

@@ -10,7 +10,7 @@ from agent_loop.errors import ModelUnavailable
 from agent_loop.models.embedded import weights_file
 from agent_loop.models.embedded.engine import Job, _Writer, default_threads, in_a_loop
 from agent_loop.models.embedded.lanes import Lanes, common
-from agent_loop.models.embedded.loading import missing_runtime
+from agent_loop.models.embedded.loading import lacks_avx2, missing_runtime
 from agent_loop.models.embedded.prompt import chat_ids
 from agent_loop.models.embedded.runtime import BATCH, Sampling
 from agent_loop.ports import Message
@@ -215,6 +215,34 @@ def test_what_to_type_where_nothing_is_installed():
     there = missing_runtime("Linux", "aarch64")
     assert "no wheel for Linux aarch64" in there
     assert "agent-loop[llamacpp]" in there
+
+
+@pytest.mark.parametrize(
+    ("cpuinfo", "lacks"),
+    [
+        ("flags\t\t: fpu sse4_2 avx avx2 fma\n", False),
+        ("flags\t\t: fpu sse4_2 avx\n", True),
+        ("Features\t: fp asimd\n", False),
+        ("", False),
+    ],
+)
+def test_a_processor_the_wheels_would_die_on_is_found_out(cpuinfo, lacks):
+    assert lacks_avx2(cpuinfo) == lacks
+
+
+def test_a_state_that_is_refused_leaves_nothing_believed_to_be_held():
+    runtime = FakeRuntime()
+    lanes = Lanes(runtime, parked_tokens=8192)
+    play(lanes, runtime, prompt("worker", 0))
+    play(lanes, runtime, prompt("reviewer", 0))
+
+    def refuse(state):
+        raise ValueError("Failed to load sequence data")
+
+    runtime.restore = refuse
+    with pytest.raises(ValueError, match="Failed to load"):
+        lanes.switch(prompt("worker", 1))
+    assert lanes.active == runtime.held == []
 
 
 def test_an_unknown_embedded_model_names_the_known_one():

@@ -3,6 +3,7 @@
 import codecs
 import os
 import queue
+import sys
 import threading
 import time
 from collections.abc import Sequence
@@ -214,9 +215,16 @@ def default_threads(cores: int | None) -> int:
     return max(1, (cores or 2) - 1)
 
 
+def usable_cores() -> int | None:
+    """Cores this process may run on, where the system says; else those of the machine."""
+    if sys.platform == "linux":
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count()
+
+
 def shared_engine(path: Path) -> Engine:
     """The engine of this process: weights and context are loaded once for all roles."""
-    return _engine_of(path, default_threads(os.cpu_count()), os.getpid())
+    return _engine_of(path, default_threads(usable_cores()), os.getpid())
 
 
 @lru_cache(maxsize=4)

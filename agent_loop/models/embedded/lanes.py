@@ -77,6 +77,6 @@ class Lanes:
     def _restore(self, lane: _Parked, head: Sequence[int]) -> None:
         if lane in self._parked and common(lane.ids, head) >= len(lane.ids) // 2:
             self._parked.remove(lane)
-        self._runtime.trim(0)
+        self._cut(0)
         self._runtime.restore(lane.state)
         self.active = list(lane.ids)

@@ -15,8 +15,17 @@ def installed_runtime() -> str:
         ModelUnavailable: neither; the message says what to type on this machine.
     """
     for package in ("cyllama", "llama_cpp"):
-        if find_spec(package) is not None:
-            return package
+        if find_spec(package) is None:
+            continue
+        if package == "cyllama" and lacks_avx2(_cpuinfo()):
+            # Its wheels use these instructions unasked: the process would be killed.
+            continue
+        return package
+    if find_spec("cyllama") is not None:
+        raise ModelUnavailable(
+            "embedded: this processor has no AVX2, which cyllama needs. "
+            "Type: pip install 'agent-loop[llamacpp]' (needs a C++ compiler and some minutes)."
+        )
     raise ModelUnavailable(f"embedded: {missing_runtime(platform.system(), platform.machine())}")
 
 
@@ -35,6 +44,19 @@ def missing_runtime(system: str, machine: str) -> str:
         f"cyllama has no wheel for {where}. Type: pip install 'agent-loop[llamacpp]' "
         "(needs a C++ compiler and some minutes), or use ollama."
     )
+
+
+def lacks_avx2(cpuinfo: str) -> bool:
+    """Whether Linux's /proc/cpuinfo says so; an empty or foreign text does not."""
+    flags = [line for line in cpuinfo.splitlines() if line.startswith("flags")]
+    return bool(flags) and not any("avx2" in line.split() for line in flags)
+
+
+def _cpuinfo() -> str:
+    try:
+        return Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return ""
 
 
 def _is_musl() -> bool:
