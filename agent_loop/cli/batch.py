@@ -8,7 +8,7 @@ from pathlib import Path
 
 from agent_loop.assemble import Ask, Workshop
 from agent_loop.cli.live import Board
-from agent_loop.cli.owner import CannedOwner, OneAtATime, TerminalOwner, Typist
+from agent_loop.cli.owner import CannedOwner, TerminalOwner, Typist
 from agent_loop.cli.screen import Screen
 from agent_loop.cli.stopping import KILL_GRACE_S, Stopper
 from agent_loop.cli.tables import Row, answer, ending, token_table, trust
@@ -52,11 +52,13 @@ class Batch:
     """Answers to the first owner calls of each run."""
     named: bool = False
     """Several runs at once: each line says whose it is."""
+    total: int = 1
     _turn: threading.Lock = field(default_factory=threading.Lock)
     _said: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, planned: Sequence[Planned], jobs: int) -> list[Ended]:
         """Run them all, `jobs` at a time, in this order; the main thread stays free for signals."""
+        self.total = len(planned)
         waiting: queue.SimpleQueue[tuple[int, Planned]] = queue.SimpleQueue()
         for item in enumerate(planned):
             waiting.put(item)
@@ -90,6 +92,8 @@ class Batch:
                 index, plan = waiting.get_nowait()
             except queue.Empty:
                 return
+            if self.total > 1:
+                self.board.say(f"[{index + 1} of {self.total}] {plan.name}", "bold")
             done = self._one(plan)
             ended[index] = done
             if done.exit_code == SandboxUnavailable.exit_code:
@@ -122,14 +126,15 @@ class Batch:
 
     def _owner(self, thread: str) -> Owner:
         mailbox = MailboxOwner(self.workshop.store.mailbox(thread), self.workshop.clock, wait_s=0)
-        owner: Owner = TerminalOwner(
+        owner = TerminalOwner(
             self.board,
             self.typist,
+            turn=self._turn,
             mailbox=mailbox.poll,
             understand=lambda line: reply_from_text(line, "terminal"),
             stopping=self.stopper.draining,
         )
-        return CannedOwner(self.canned, then=OneAtATime(owner, self._turn))
+        return CannedOwner(self.canned, then=owner)
 
     def _show(self, result: Result) -> None:
         if self.screen.as_json:

@@ -47,6 +47,16 @@ def _refused(fields: Mapping[str, Json]) -> list[Line]:
     return [Line(text=f"{_lap(fields)}the reply could not be used: {problem}", style=_BAD)]
 
 
+def _repeated(fields: Mapping[str, Json]) -> list[Line]:
+    before = _text(fields, "repeat_of")
+    return [
+        Line(
+            text=f"{_lap(fields)}check: the same answer as in lap {before}, not judged again",
+            style=_BAD,
+        )
+    ]
+
+
 def _verdict(fields: Mapping[str, Json]) -> list[Line]:
     passed = fields.get("passed") is True
     word = "passed" if passed else "not passed"
@@ -81,6 +91,7 @@ _TELLERS = {
     "run_started": _started,
     "model_replied": _replied,
     "candidate_refused": _refused,
+    "repeated": _repeated,
     "verdict": _verdict,
     "review": _review,
     "paused": _paused,

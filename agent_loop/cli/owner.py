@@ -61,20 +61,34 @@ class TerminalOwner:
         board: Board,
         typist: Typist,
         *,
+        turn: threading.Lock,
         mailbox: Callable[[OwnerCall], OwnerReply | None],
         understand: Callable[[str], OwnerReply],
         stopping: Cancel,
     ) -> None:
-        """`understand` turns a typed line into an answer, or raises UserError saying why not."""
+        """`turn`: with several runs at once only one asks.
+
+        `understand` turns a typed line into an answer, or raises UserError saying why not.
+        """
         self._board = board
         self._typist = typist
         self._mailbox = mailbox
         self._understand = understand
         self._stopping = stopping
+        self._turn = turn
 
     def answer(self, call: OwnerCall) -> OwnerReply | None:
-        if reply := self._mailbox(call):
-            return reply
+        while not self._turn.acquire(timeout=LOOK_EVERY_S):
+            if self._stopping.is_set():
+                return None
+            if reply := self._mailbox(call):
+                return reply
+        try:
+            return self._mailbox(call) or self._asked(call)
+        finally:
+            self._turn.release()
+
+    def _asked(self, call: OwnerCall) -> OwnerReply | None:
         if not self._typist.is_there:
             return None
         with self._board.hidden():
@@ -117,15 +131,3 @@ class CannedOwner:
 
     def answer(self, call: OwnerCall) -> OwnerReply | None:
         return self._left.pop(0) if self._left else self._then.answer(call)
-
-
-class OneAtATime:
-    """With several runs at once only one asks the terminal; the others wait their turn."""
-
-    def __init__(self, inner: Owner, turn: threading.Lock) -> None:
-        self._inner = inner
-        self._turn = turn
-
-    def answer(self, call: OwnerCall) -> OwnerReply | None:
-        with self._turn:
-            return self._inner.answer(call)

@@ -150,7 +150,12 @@ def check(state: State, run: Run) -> Update:
         return {"problem": problem, "format_failures": state["format_failures"] + 1}
     run.events.emit("candidate", {"lap": state["lap"], **_candidate(candidate)})
     known = {seen["digest"]: seen for seen in state["seen"]}.get(candidate.digest)
-    return _repeated(state, candidate, known) if known else _judged(state, run, candidate)
+    if known is None:
+        return _judged(state, run, candidate)
+    update = _repeated(state, candidate, known)
+    told = {"lap": state["lap"], "repeat_of": known["lap"], "problem": update["problem"]}
+    run.events.emit("repeated", told)
+    return update
 
 
 def _judged(state: State, run: Run, candidate: Candidate) -> Update:

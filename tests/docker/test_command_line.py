@@ -176,6 +176,19 @@ def test_budget_and_time_limit_end_at_a_node(run, here):
     assert (code, record(here, "b")["outcome"]) == (1, "capped")
 
 
+def test_small_models_say_the_same_again_or_nothing_usable(run, here):
+    again = WRONG[0].replace("return", "# now different\n    return")
+    script(here, lead=["plan"], reviewer=["REJECTED"] * 8,
+           worker=[WRONG[0], again, "I will fix it now.\n" * 265, "Which case do you mean?", WRONG[0]])  # fmt: skip
+    code, out, err = run(*ALL, "--thread", "m", "--set", "rejection_cap=5", "--max-pauses", "0")
+    got = record(here, "m")
+    assert (code, got["outcome"], got["saved"]["checks"]) == (1, "capped", 2)
+    assert out.count("check: not passed") == 1
+    assert out.count("the same answer as in lap 1, not judged again") == 2
+    assert out.count("the reply could not be used") == got["format_failures"] == 2
+    assert "llowlist" not in err
+
+
 # --- preflight (E6) -------------------------------------------------------------------------------
 
 

@@ -96,6 +96,7 @@ HOSTILE_EVENTS = [
                        "usage": {"seconds": 1.0, "input_tokens": 5, "output_tokens": 2},
                        "notes": [ESCAPE], "context_cut": True, "finish": "length"}),
     ("candidate_refused", {"lap": 1, "problem": ESCAPE}),
+    ("repeated", {"lap": 2, "repeat_of": ESCAPE, "problem": ESCAPE}),
     ("verdict", {"lap": 1, "passed": True, "reason": f"ok {ESCAPE}", "looks": [{"signal": "x"}]}),
     ("verdict", {"lap": 1, "passed": "yes", "reason": "a text is no pass"}),
     ("review", {"lap": 1, "approved": False, "text": f"[bold]no[/bold] :smile: {ESCAPE}"}),
@@ -207,6 +208,7 @@ def terminal_owner(screen, stream, *, mailbox=lambda call: None, stopping=None):
     return TerminalOwner(
         Board(screen),
         Typist(stream),
+        turn=threading.Lock(),
         mailbox=mailbox,
         understand=lambda line: reply_from_text(line, "terminal"),
         stopping=stopping or threading.Event(),
