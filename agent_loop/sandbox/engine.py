@@ -10,7 +10,6 @@ from typing import Any
 import requests
 from docker.api import APIClient
 from docker.errors import DockerException
-from docker.tls import TLSConfig
 
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.sandbox.places import Place, active_place, other_places
@@ -50,7 +49,7 @@ class Engine:
     @property
     def is_local(self) -> bool:
         """Everybody who uses it runs under the same kernel start as we do, or in its own VM."""
-        return self.place.url.startswith(("unix:", "npipe:"))
+        return self.place.url.startswith("unix:")
 
     @contextmanager
     def client(self, purpose: str) -> Iterator[APIClient]:
@@ -100,6 +99,8 @@ def find_engine(env: Mapping[str, str], home: Path) -> Engine:
         place = active_place(env, home)
     except ValueError as error:
         raise SandboxUnavailable(f"{error}. Fix: docker context use default") from error
+    if problem := _unspeakable(place):
+        raise SandboxUnavailable(f"the Docker engine at {place.url} {problem}")
     try:
         version = _ask(place)
     except EngineError as error:
@@ -111,6 +112,24 @@ def plain(error: BaseException) -> str:
     """The sentence in an error of the client, without its wrapping."""
     explanation = getattr(error, "explanation", None)
     return str(explanation or error)[:500]
+
+
+def _unspeakable(place: Place) -> str:
+    """Why sessions cannot be held over this kind of address; empty where they can.
+
+    A session closes its own direction while it still listens, on a socket that can be waited for.
+    """
+    if place.url.startswith("npipe:"):
+        return (
+            "is a Windows pipe, which sessions cannot use. Fix: work inside WSL 2, or let Docker "
+            "Desktop expose tcp://localhost:2375 and set DOCKER_HOST to that"
+        )
+    if place.tls_folder or place.url.startswith(("ssh:", "https:")):
+        return (
+            "is reached over TLS or ssh, which sessions cannot use. Fix: ssh -fNL "
+            "/tmp/docker.sock:/var/run/docker.sock HOST; export DOCKER_HOST=unix:///tmp/docker.sock"
+        )
+    return ""
 
 
 def _ask(place: Place) -> Mapping[str, Any]:
@@ -129,11 +148,7 @@ def _ask(place: Place) -> Mapping[str, Any]:
 
 
 def _connect(place: Place, version: str, timeout_s: float) -> APIClient:
-    tls: TLSConfig | bool = False
-    if folder := place.tls_folder:
-        pair = (str(folder / "cert.pem"), str(folder / "key.pem"))
-        tls = TLSConfig(client_cert=pair, ca_cert=str(folder / "ca.pem"), verify=True)
-    return APIClient(base_url=place.url, version=version, timeout=int(timeout_s), tls=tls)
+    return APIClient(base_url=place.url, version=version, timeout=int(timeout_s))
 
 
 def _not_there(place: Place, error: Exception, env: Mapping[str, str], home: Path) -> str:

@@ -186,6 +186,9 @@ class PipeSession:
             self._confirmed = True
 
     def _write(self, view: memoryview) -> int:
+        if self._channel.ended:
+            # A socket takes some bytes even when nobody is at its other end any more.
+            self._confirm()
         with self._pipe, suppress(OSError):
             if not (self._dead or self._stopped()):
                 return self._channel.write(view)

@@ -1,8 +1,10 @@
 """Hostile programs, dead owners and lost engines: nothing of ours stays behind."""
 
+import contextlib
 import os
 import random
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -353,3 +355,91 @@ def test_runsc_runs_the_same_session(engine, base_image):
         assert session.end(deadline=soon()).code == 0
     assert sandbox.describe()["runtime"] == "runsc"
     sandbox.close()
+
+
+def test_a_session_over_plain_tcp(engine, base_image, tmp_path):
+    """A forwarded engine: same protocol, half-close included."""
+    from agent_loop.sandbox import DockerSandbox
+    from agent_loop.sandbox.engine import find_engine
+
+    with Forwarder(engine.place.url.removeprefix("unix://")) as port:
+        far = find_engine({"DOCKER_HOST": f"tcp://127.0.0.1:{port}"}, tmp_path)
+        sandbox = DockerSandbox(far, image=base_image, runtime="runc", pool=1, notify=print)
+        with sandbox.open(box(ECHO)) as session:
+            talk(session)
+            session.close_input()
+            assert session.end(deadline=soon()).code == 0
+        sandbox.close()
+
+
+def test_an_engine_that_goes_away_is_a_fault_not_an_answer(engine, base_image, tmp_path):
+    """Its end of the pipe looks like the program's end; only asking tells them apart."""
+    from agent_loop.sandbox import DockerSandbox
+    from agent_loop.sandbox.engine import find_engine
+
+    said = []
+    with Forwarder(engine.place.url.removeprefix("unix://")) as port:
+        far = find_engine({"DOCKER_HOST": f"tcp://127.0.0.1:{port}"}, tmp_path)
+        sandbox = DockerSandbox(far, image=base_image, runtime="runc", pool=1, notify=said.append)
+        session = sandbox.open(box(ECHO))
+        talk(session)
+    with pytest.raises(SandboxUnavailable):
+        session.receive(deadline=soon())
+    with pytest.raises(SandboxUnavailable):
+        session.send(b"x", deadline=soon())
+    with pytest.raises(SandboxUnavailable):
+        sandbox.open(box(ECHO))
+    session.close()
+    sandbox.close()
+    assert "remove failed" in said[-1]
+    remove(engine, session._body.name)
+
+
+class Forwarder:
+    """TCP in front of a Unix socket."""
+
+    def __init__(self, path):
+        self.path = path
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.threads = []
+        self.open = []
+
+    def __enter__(self):
+        self.start(self.accept)
+        return self.listener.getsockname()[1]
+
+    def __exit__(self, *exc):
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for near in self.open:
+            with contextlib.suppress(OSError):
+                near.shutdown(socket.SHUT_RDWR)
+        for thread in self.threads:
+            thread.join(10)
+
+    def start(self, work, *arguments):
+        self.threads.append(threading.Thread(target=work, args=arguments, daemon=True))
+        self.threads[-1].start()
+
+    def accept(self):
+        while True:
+            try:
+                near, _ = self.listener.accept()
+            except OSError:
+                return
+            self.open.append(near)
+            self.start(self.both, near)
+
+    def both(self, near):
+        with near, socket.socket(socket.AF_UNIX) as far:
+            far.connect(self.path)
+            other = threading.Thread(target=self.copy, args=(far, near), daemon=True)
+            other.start()
+            self.copy(near, far)
+            other.join()
+
+    def copy(self, source, target):
+        with contextlib.suppress(OSError):
+            while data := source.recv(65536):
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)

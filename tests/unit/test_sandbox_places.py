@@ -125,3 +125,20 @@ def test_an_engine_that_hangs_is_given_up_in_time(tmp_path, monkeypatch):
             find_engine({"DOCKER_HOST": f"unix://{tmp_path}/hang.sock"}, tmp_path)
     assert time.monotonic() - began < 10
     assert threading.active_count() < 20
+
+
+@pytest.mark.parametrize(
+    ("env", "words"),
+    [
+        ({"DOCKER_HOST": "ssh://me@there"}, "ssh -fNL"),
+        ({"DOCKER_HOST": "npipe:////./pipe/docker_engine"}, "WSL 2"),
+        (
+            {"DOCKER_HOST": "tcp://h:2376", "DOCKER_TLS_VERIFY": "1", "DOCKER_CERT_PATH": "/c"},
+            "TLS",
+        ),
+    ],
+)
+def test_an_address_that_sessions_cannot_use_says_what_to_do(tmp_path, env, words):
+    with pytest.raises(SandboxUnavailable, match="Fix:") as caught:
+        find_engine(env, tmp_path)
+    assert words in str(caught.value)
