@@ -4,8 +4,13 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from agent_loop.errors import SandboxUnavailable
+
+# No deadline: a busy machine is no bug. The same examples every time in CI: neither is bad luck.
+settings.register_profile("house", deadline=None, derandomize=os.environ.get("CI") == "true")
+settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]
 
