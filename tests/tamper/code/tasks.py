@@ -1,3 +1,4 @@
+# ruff: noqa: E501 - code as a model would write it
 """The four tasks that every trick is tried on, each with an honest and a wrong solution."""
 
 from dataclasses import dataclass

@@ -12,7 +12,14 @@ import types
 
 from agent_loop.checks.code.inside.link import Link
 from agent_loop.checks.code.inside.named import named
-from agent_loop.checks.code.inside.wire import CHUNK_BYTES, Frames, private_pipe, refuse, write_all
+from agent_loop.checks.code.inside.wire import (
+    CHUNK_BYTES,
+    Frames,
+    Refused,
+    private_pipe,
+    refuse,
+    write_all,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -79,7 +86,9 @@ class Solution:
         """Whatever goes wrong here (a class may lie about anything) becomes a refusal."""
         try:
             return self._encode(value, exchange, depth)
-        except Exception as problem:
+        except Refused:
+            raise
+        except BaseException as problem:
             refuse(f"gave a value that cannot cross: {type(problem).__name__}")
 
     def _encode(self, value: Any, exchange: Exchange, depth: int) -> list[Any]:
@@ -247,7 +256,7 @@ def _library(module: str, name: str) -> Any:
 def _text(problem: BaseException) -> str:
     try:
         return str(problem)[:2000].encode("utf-8", "backslashreplace").decode()
-    except Exception:  # its own __str__ may do anything
+    except BaseException:  # its own __str__ may do anything
         return "(its text cannot be shown)"
 
 

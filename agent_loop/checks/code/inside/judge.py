@@ -145,6 +145,7 @@ def check(pipe: Any, job: dict[str, Any], script: Script) -> dict[str, Any]:
     outcome = bench.outcome
     if asker.refusal and outcome.kind != "refused":
         outcome.kind, outcome.reason = "refused", asker.refusal
+    asker.refusal = asker.refusal or "the check is over"  # generators that are collected now
     return {**outcome.as_json(), "requests": asker.requests}
 
 

@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     class Asker(Link, Protocol):
         codec: Codec
+        refusal: str
 
 
 FUNCTIONS = -1
@@ -221,7 +222,7 @@ class StandIns:
                 sent = yield item
                 step = (next, there) if sent is None else (GENERATOR.send, there, sent)
             except GeneratorExit:
-                if closable:
+                if closable and not self.asker.refusal:
                     self.asker.call(GENERATOR.close, (there,))
                 raise
             except Exception as problem:  # thrown in by the asserts
