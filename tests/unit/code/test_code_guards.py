@@ -212,6 +212,14 @@ def test_hostile_solutions_fail_and_the_judge_lives_on(judged, name) -> None:
     assert judged(["assert f(1) == 2"], "def f(x): return x + 1")["kind"] == ""
 
 
+def reason(judged, tests, code, **more) -> str:
+    """Why it failed; the judge itself may have had to be stopped."""
+    try:
+        return judged(tests, code, **more)["reason"]
+    except JudgeLost as lost:
+        return str(lost)
+
+
 def test_a_call_and_the_whole_check_have_deadlines(judged) -> None:
     slow = "import time\ndef f(x):\n  time.sleep(0.4)\n  return x"
     hang = judged(["assert f(1) == 1"], "def f(x):\n  while True: pass", times=(0.5, 5.0))
@@ -226,7 +234,6 @@ def test_a_call_and_the_whole_check_have_deadlines(judged) -> None:
 def test_a_judge_that_is_kept_busy_is_stopped(judged) -> None:
     power = "f = pow"  # a builtin crosses by name, so this computes on the judge's side
     began = CLOCK.monotonic()
-    with pytest.raises(JudgeLost, match="longer than 1 s"):
-        judged(["assert f(7, 10**9) == 1"], power, times=(1.0, 1.0))
+    assert "longer than 1 s" in reason(judged, ["assert f(7, 10**9) == 1"], power, times=(1.0, 1.0))
     assert CLOCK.monotonic() - began < 10
     assert judged(["assert f(1) == 2"], "def f(x): return x + 1")["kind"] == ""
