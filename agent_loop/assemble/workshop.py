@@ -187,6 +187,22 @@ class Workshop:
                 "--thread."
             )
 
+    def refuse_ended(self, thread: str) -> None:
+        """Before anything is asked: what has ended or is driven elsewhere cannot go on.
+
+        Raises:
+            ThreadError: one of the two, or unknown.
+        """
+        driver = self.store.driver(thread)
+        if driver is not None:
+            raise ThreadError(f"thread '{thread}' is driven by {driver}. Wait for it, or stop it.")
+        at = standing(self.store, thread)
+        if not at.next and at.outcome:
+            raise ThreadError(
+                f"thread '{thread}' has ended ({at.outcome}): nothing to continue. See it with "
+                f"--show {thread}."
+            )
+
     # --- parts ----------------------------------------------------------------------------
 
     def sandbox(self) -> Sandbox:

@@ -41,6 +41,9 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
         with contextlib.suppress(OSError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
+    except OSError as error:
+        screen.error(f"error: {error}")
+        return 1
     except KeyboardInterrupt:
         screen.error("interrupted")
         return 130
@@ -160,8 +163,13 @@ def _found(paths: Sequence[Path], screen: Screen, ended: list[Ended]) -> list[Pa
 def _continued(options: Options, env: Mapping[str, str], batch: Batch, thread: str) -> Planned:
     workshop = batch.workshop
     settings = config.from_record(
-        stored_map(workshop.store, thread, "config"), env, workshop.config
+        stored_map(workshop.store, thread, "config"),
+        env,
+        workshop.config,
+        options.sets,
+        options.configs,
     )
+    workshop.refuse_ended(thread)
     reply = reply_from_text(options.owner_reply, "argument") if options.owner_reply else None
     name = str(stored_map(workshop.store, thread, "task").get("name") or thread)
     return Planned(

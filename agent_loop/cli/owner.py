@@ -17,7 +17,8 @@ QUESTION_LINES = 40
 class Typist:
     """Reads lines in a thread of its own, so that a wait for one can end without it."""
 
-    def __init__(self, stream: TextIO) -> None:
+    def __init__(self, stream: TextIO | None) -> None:
+        """`None`: standard input was closed before we began."""
         self._stream = stream
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._started = False
@@ -25,7 +26,8 @@ class Typist:
     @property
     def is_there(self) -> bool:
         """Somebody could type: a terminal, not a pipe or a closed stream."""
-        return not self._stream.closed and self._stream.isatty()
+        stream = self._stream
+        return stream is not None and not stream.closed and stream.isatty()
 
     def line(self, timeout_s: float) -> str | None:
         """The next line, `""` at the end of input, `None` when none came in time."""
@@ -43,7 +45,7 @@ class Typist:
             self._lines.get()
 
     def _read(self) -> None:
-        while True:
+        while self._stream is not None:
             try:
                 line = self._stream.readline()
             except (OSError, ValueError):

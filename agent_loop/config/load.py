@@ -15,6 +15,9 @@ from agent_loop.yamlfile import parse as parse_yaml
 
 ALLOW_LOCAL = "AGENT_LOOP_ALLOW_LOCAL"
 PATCH = "AGENT_LOOP_CONFIG"
+_CAST = ("models", "model_options", "fallback")
+_MACHINE = ("base_urls", "api_key_names", "model_timeouts", "retries", "sandbox",
+            "sandbox_runtime", "sandbox_image", "sandbox_limits", "runs_dir")  # fmt: skip
 _LOCAL = (
     f"'sandbox: local' runs model-written code on this machine and needs {ALLOW_LOCAL}=1 "
     "in the environment as well"
@@ -83,22 +86,38 @@ def load(
     return _with_environment(config, env)
 
 
-def from_record(record: Mapping[str, Any], env: Mapping[str, str], now: Config) -> Config:
-    """The configuration a run was started with, from `Config.as_record`.
+def from_record(
+    record: Mapping[str, Any],
+    env: Mapping[str, str],
+    now: Config,
+    sets: Sequence[str] = (),
+    patches: Sequence[Path] = (),
+) -> Config:
+    """The configuration a run was started with, from `Config.as_record`, so that it can go on.
 
     Servers, time limits, the sandbox and the folder are those of `now`: they belong to the machine.
+    `sets` and `patches` may change who plays which role, and nothing else of the run.
 
     Raises:
-        ConfigError: the record was not written by this version.
+        ConfigError: the record was not written by this version, or a change that a run cannot take.
     """
-    names = ("base_urls", "api_key_names", "model_timeouts", "retries", "sandbox",
-             "sandbox_runtime", "sandbox_image", "sandbox_limits", "runs_dir")  # fmt: skip
-    machine = {name: getattr(now, name) for name in names}
+    layers = [*(_file(patch, is_patch=True) for patch in patches), *(_set(text) for text in sets)]
+    data: dict[str, Plain] = {**record}
+    for layer in layers:
+        for key in layer.document.data:
+            if key not in (*_CAST, *_MACHINE):
+                raise ConfigError(
+                    layer.place((key,)),
+                    f"a run that goes on keeps its '{key}'",
+                    f"Only {', '.join(_CAST)} can be changed.",
+                )
+        data = _merge(data, layer.document.data)
     try:
-        config = Config.model_validate({**record, **machine})
+        config = Config.model_validate({**data, **{name: getattr(now, name) for name in _MACHINE}})
     except ValidationError as error:
-        _, problem = first_problem(error, Config)
-        raise ConfigError("stored configuration", problem) from None
+        path, problem = first_problem(error, Config)
+        where = _blamed(path, layers) if layers else "stored configuration"
+        raise ConfigError(where, problem) from None
     return _with_environment(config, env)
 
 

@@ -255,9 +255,24 @@ def test_owner_words_on_the_command_line(run, here):
     assert code == 2
     code, _, _ = run("--continue", "p", "--resume", "stop")
     assert (code, record(here, "p")["outcome"]) == (1, "stopped")
-    code, _, err = run("--continue", "p")
+    code, _out, err = run("--continue", "p")
     assert code == 2
-    assert "ended" in err or "finished" in err
+    assert "thread 'p' has ended (stopped): nothing to continue" in err
+
+
+def test_another_model_may_go_on_with_a_run_and_nothing_else_changes(run, here):
+    script(here, lead=["plan"], worker=[], reviewer=[])
+    code, _, _ = run(*ALL, "--thread", "o")
+    assert (code, record(here, "o")["outcome"]) == (4, "error")
+    script(here, "other.yaml", worker=[RIGHT])
+    script(here, "judge.yaml", reviewer=["APPROVED"])
+    more = ["--continue", "o", "--model", "reviewer=scripted:judge.yaml"]
+    for refused in ("rejection_cap=9", "runs_dirr=x", "sandbox=local"):
+        code, _, err = run(*more, "--set", refused)
+        assert code == 2, err
+    code, _, _ = run(*more, "--model", "worker=scripted:other.yaml")
+    assert code == 0
+    assert record(here, "o")["fingerprints"]["worker"]["answered"] == "scripted:other.yaml"
 
 
 def test_the_mailbox_answers_a_run_nobody_sits_at(run, here):
@@ -266,6 +281,7 @@ def test_the_mailbox_answers_a_run_nobody_sits_at(run, here):
 
     capped(here)
     assert run("--cap", *ALL, "--thread", "m")[0] == 5
+    assert run("--continue", "m", "--owner-reply", "\u202estop")[0] == 2
     store = RunStore(here / "runs")
     store.mailbox("m").put(standing(store, "m").nonce, "accept")
     assert run("--continue", "m")[0] == 0
