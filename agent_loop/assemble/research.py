@@ -21,8 +21,8 @@ from agent_loop.tasks import ResearchTask
 
 PAPERS = "papers.json"
 """In the run's folder: what the search found, as a frozen search; the check judges by it."""
-MATERIAL_CHARS = 15_900
-"""What the state keeps whole."""
+MATERIAL_CHARS = 100_000
+"""Most that the abstracts may take, well below what the state keeps whole."""
 MATERIAL_PART = 0.65
 """... and how much of a prompt it may take."""
 

@@ -64,7 +64,10 @@ def compared(stored: Stored, verdict: Verdict) -> Verified:
     """The new verdict beside what the certificate says."""
     problems = stored.problems
     if stored.executed is not None and verdict.passed and verdict.executed != stored.executed:
-        problems = (*problems, "other asserts ran than when the certificate was written")
+        problems = (
+            *problems,
+            "other asserts ran, or other papers were read, than for the certificate",
+        )
     certified = stored.executed is not None
     return Verified(verdict=verdict, certified=certified, problems=problems)
 

@@ -146,7 +146,7 @@ def test_the_verdict_names_its_proofs():
     assert verdict.reason == "2 quotes of 1 paper verified"
     assert all(proof.held for proof in verdict.proofs)
     assert len(verdict.proofs) == 4
-    assert len(verdict.executed) == 2
+    assert len(verdict.executed) == 3
     assert verdict.looks == ()
 
 

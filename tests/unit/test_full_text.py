@@ -80,7 +80,7 @@ def test_quotes_come_from_pages_and_are_fetched_once(tmp_path):
         search, '"an open problem in 7 of 9 settings, as experiments" [arXiv:2401.00001], 7 of 9'
     )
     assert verdict.passed, verdict.feedback
-    assert "page 2" in verdict.executed[0]
+    assert "page 2" in verdict.executed[1]
     assert not judged(search, '"an open problem in 8 of 9 settings" [arXiv:2401.00001]').passed
 
 

@@ -3,6 +3,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -167,6 +168,17 @@ def test_a_task_with_frozen_papers_runs_verifies_and_replays_offline(place, caps
     one, two = (RunStore(place / "runs").read_record(name) for name in ("one", "two"))
     assert one["answer"] == two["answer"]
     assert "isolation: citations" in capsys.readouterr().out
+
+
+def test_other_papers_under_a_pass_are_noticed(place, capsys):
+    assert loop(ROOT / "tasks" / "judge_bias.yaml", "--thread", "one", *MODELS) == 0
+    path = place / "runs" / "one" / PAPERS
+    search = frozen.load(path)
+    forged = replace(search.papers[0], abstract="Anything at all was proven by us here.")
+    frozen.save(path, replace(search, papers=(forged, *search.papers[1:])))
+    capsys.readouterr()
+    assert loop("--verify", "one") == 1
+    assert "or other papers were read" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("name", ["ssm_moe", "judge_bias", "faithful_quotes"])

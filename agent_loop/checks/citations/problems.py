@@ -1,5 +1,6 @@
 """What is wrong with an answer, in sentences the worker can act on."""
 
+import re
 from collections.abc import Iterator
 
 from agent_loop.checks.citations.judgement import Judgement, QuoteFinding
@@ -33,9 +34,12 @@ def _all(found: Judgement) -> Iterator[str]:
             "or leave the claim out."
         )
     for loose in found.numbers:
+        fix = "quote the sentence that has it, or leave it out"
+        if re.fullmatch(r"[Ss][0-9]{1,4}", loose.token):
+            fix = f"cite a sentence in square brackets, after what it supports: [{loose.token}]"
         yield (
             f"Paragraph {loose.paragraph}: the number {loose.token!r} (in '{loose.context}') is in "
-            "no verified quote: quote the sentence that has it, or leave it out."
+            f"no verified quote: {fix}."
         )
 
 

@@ -5,6 +5,7 @@ from typing import Literal
 
 from agent_loop.checks.citations.judgement import Judgement
 from agent_loop.ports import Look, Proof, Verdict
+from agent_loop.research import frozen
 
 MAX_FEEDBACK_CHARS = 16_000
 _MOSTLY = 0.5
@@ -24,14 +25,21 @@ def verdict_of(found: Judgement, *, numbers: Literal["check", "ignore"], seconds
         output="\n".join(listing(found))[:MAX_FEEDBACK_CHARS],
         proofs=tuple(_proofs(found, numbers)),
         looks=tuple(_looks(found, numbers)),
-        executed=tuple(
-            f"arXiv:{place.source.paper.id} {_where(place.source.page)} {start}-{end}"
-            for quote in verified
-            for place in quote.places
-            for start, end in place.spans
-        ),
+        executed=_executed(found),
         seconds=seconds,
     )
+
+
+def _executed(found: Judgement) -> tuple[str, ...]:
+    """What the verdict rests on: the papers, pinned, and where each verified quote stands."""
+    places = [
+        f"arXiv:{place.source.paper.id} {_where(place.source.page)} {start}-{end}"
+        for quote in found.quotes
+        if quote.status == "verified"
+        for place in quote.places
+        for start, end in place.spans
+    ]
+    return (f"papers sha256 {frozen.digest(found.search)}", *places)
 
 
 def _feedback(found: Judgement) -> str:
