@@ -16,7 +16,9 @@ from agent_loop.errors import ReplyError
 
 FORMATS = ("auto", "whole", "search_replace", "diff", "json")
 MAX_FEEDBACK_CHARS = 16_000
-MAX_PROPOSALS = 1000
+MAX_PROPOSALS = 200
+MAX_PROBLEMS = 20
+"""A reply that misses this often was written against other files; looking further is no use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,7 +84,10 @@ def edits_from_reply(
     if len(read.proposals) > MAX_PROPOSALS:
         raise ReplyError(f"Your reply holds {len(read.proposals)} edits; send the few that matter.")
     draft = Draft(known=known, problems=list(read.problems), notes=list(read.notes))
-    for proposal in read.proposals:
+    for number, proposal in enumerate(read.proposals, start=1):
+        if len(draft.problems) >= MAX_PROBLEMS:
+            draft.problems.append(f"edits {number} and later were not looked at: too many misses")
+            break
         draft.take(proposal)
     return _changes(draft, read.format)
 

@@ -10,6 +10,9 @@ from agent_loop.edits.proposals import Delete, Move, Proposal, Replace, Whole
 from agent_loop.edits.targets import Known, refuse_bad_path
 from agent_loop.edits.textfile import NotText, TextFile
 
+MAX_SEARCHES = 5
+MAX_REGIONS = 5
+"""Misses whose feedback shows the nearest lines of the file."""
 _SMALLER = "Send SEARCH/REPLACE blocks with only the lines that change."
 
 
@@ -25,6 +28,8 @@ class Draft:
     notes: list[str] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    searches: int = 0
+    """Times the whole project was searched for a block that names no file."""
 
     def take(self, proposal: Proposal) -> None:
         """Apply one proposal, or say why not.
@@ -115,6 +120,9 @@ class Draft:
         """The only file in which the SEARCH lines stand."""
         if not isinstance(proposal, Replace) or not any(map(str.strip, proposal.search)):
             return None
+        self.searches += 1
+        if self.searches > MAX_SEARCHES:
+            return None
         wanted = max(proposal.search, key=len).strip().encode("utf-8", "replace")
         holding = [path for path, data in self.known.files.items() if wanted in data][:50]
         fitting = [path for path in holding if positions(self._lines(path), proposal.search)]
@@ -159,7 +167,8 @@ class Draft:
             return
         found = locate(text.lines, edit.search, edit.new, at=edit.at)
         if isinstance(found, Miss):
-            self.problems.append(_why_missed(edit, path, text, found))
+            shown = len(self.problems) < MAX_REGIONS
+            self.problems.append(_why_missed(edit, path, text, found, shown=shown))
             return
         if found.how:
             self.notes.append(f"{edit.name}: matched {path} apart from {found.how}")
@@ -276,7 +285,7 @@ def _lost(path: str, new: Sequence[str], old: Sequence[str]) -> frozenset[str]:
     return lost_definitions(pysource.defined_names(after), pysource.defined_names(before))
 
 
-def _why_missed(edit: Replace, path: str, text: TextFile, miss: Miss) -> str:
+def _why_missed(edit: Replace, path: str, text: TextFile, miss: Miss, *, shown: bool) -> str:
     if miss.several:
         lines = ", ".join(map(str, miss.several[:8]))
         return (
@@ -289,4 +298,5 @@ def _why_missed(edit: Replace, path: str, text: TextFile, miss: Miss) -> str:
             f"{edit.name}: its SEARCH lines are not in {path}, but its REPLACE lines already are, "
             f"at line {there[0] + 1}."
         )
-    return f"{edit.name}: its lines are not in {path}. {nearest(text.lines, edit.search)}".rstrip()
+    region = nearest(text.lines, edit.search) if shown else ""
+    return f"{edit.name}: its lines are not in {path}. {region}".rstrip()

@@ -9,6 +9,7 @@ from functools import cached_property
 from agent_loop.errors import ReplyError
 
 MAX_PATH_CHARS = 400
+MAX_GUESSES = 10
 _RESERVED = re.compile(
     r"^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³])$", re.IGNORECASE
 )
@@ -88,6 +89,7 @@ class Known:
         self.files = files
         self.protected = protected
         self.symlinks = frozenset(symlinks)
+        self._guesses = 0
 
     @cached_property
     def _by_fold(self) -> dict[str, list[str]]:
@@ -155,6 +157,10 @@ class Known:
         return self._by_fold.get(_folded(path), [])
 
     def _misspelt(self, path: str) -> list[str]:
+        # Comparing spellings is slow, and a reply full of wrong names is not worth it.
+        self._guesses += 1
+        if self._guesses > MAX_GUESSES:
+            return []
         folder, _, name = path.rpartition("/")
         suffix = name.rpartition(".")[2]
         siblings = [

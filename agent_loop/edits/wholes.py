@@ -10,7 +10,9 @@ from agent_loop.edits.pathline import place_above, place_in_comment, place_in_in
 from agent_loop.edits.proposals import Place, Whole
 from agent_loop.edits.search_replace import is_mark
 from agent_loop.edits.targets import Known
+from agent_loop.errors import ReplyError
 
+MAX_BLOCKS = 200
 _NOT_FILES = frozenset(
     "bash sh shell zsh console terminal output out log diff patch cmd powershell pycon".split()  # noqa: SIM905
 )
@@ -25,7 +27,10 @@ def parse(text: str, known: Known) -> tuple[list[Whole], list[str]]:
     """The whole files of a reply, and notes on the blocks that are none."""
     named: list[tuple[Block, Whole]] = []
     nameless: list[Block] = []
-    for number, block in enumerate(blocks_of(text), start=1):
+    blocks = blocks_of(text)
+    if len(blocks) > MAX_BLOCKS:
+        raise ReplyError(f"Your reply holds {len(blocks)} blocks; send the few that matter.")
+    for number, block in enumerate(blocks, start=1):
         if any(map(is_mark, block.body.split("\n"))):
             continue
         found = _named(block, f"block {number}", known)

@@ -1,6 +1,5 @@
 """Puts changed files into the working copy, all of them or none."""
 
-import os
 import secrets
 import stat
 from collections.abc import Collection, Mapping
@@ -64,8 +63,7 @@ def _stage(place: Path, data: bytes, *, run: bool) -> Path:
         mode = stat.S_IMODE(place.stat().st_mode)
     place.parent.mkdir(parents=True, exist_ok=True)
     temporary = place.parent / f".{secrets.token_hex(8)}.tmp"
-    handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(handle, "wb") as file:
+    with temporary.open("xb") as file:
         file.write(data)
     temporary.chmod(mode)
     return temporary

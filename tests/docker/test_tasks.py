@@ -11,7 +11,14 @@ from agent_loop.ports import Reply, SystemClock, Usage
 
 ROOT = Path(__file__).resolve().parents[2]
 REFERENCES = ROOT / "tests" / "data" / "reference"
-TASKS = [tasks.palindrome(), *(tasks.load(path) for path in tasks.find([ROOT / "tasks"]))]
+TASKS = [
+    task
+    for task in (
+        tasks.palindrome(),
+        *(tasks.load(path) for path in tasks.find([ROOT / "tasks"])),
+    )
+    if task.kind == "code"
+]
 
 pytestmark = pytest.mark.docker
 

@@ -182,6 +182,15 @@ HOSTILE = {
     "fences": numbered("```python\nx%\n"),
     "one path line": "a/" * 500_000 + "b.py\n```\nx\n```",
     "spaces": "b.py" + " " * 1_000_000 + "\n```\ny = 2\n```",
+    "wrong paths": "".join(
+        f"many/fi1e{n}.py\n<<<<<<< SEARCH\ny{n}\n=======\ny\n>>>>>>> REPLACE\n" for n in range(190)
+    ),
+    "blocks without paths": "".join(
+        f"<<<<<<< SEARCH\ny{n}\n=======\ny\n>>>>>>> REPLACE\n" for n in range(190)
+    ),
+    "misses in a long file": "".join(
+        f"pkg/same.py\n<<<<<<< SEARCH\nx = {n}\nq\n=======\ny\n>>>>>>> REPLACE\n" for n in range(190)
+    ),
     "nameless blocks": numbered("<<<<<<< SEARCH\ny = 1\n=======\ny = %\n>>>>>>> REPLACE\n"),
 }  # fmt: skip
 

@@ -110,6 +110,16 @@ def test_a_tracked_file_comes_along_though_it_is_ignored(project):
     assert not any(name.startswith(".git/") for name in names)
 
 
+def test_a_linked_work_tree_knows_what_is_tracked(project, tmp_path):
+    make(project, {".gitignore": "*.log\n", "x.log": "1"})
+    git = ["git", "-C", str(project), "-c", "user.name=a", "-c", "user.email=a@b.c"]
+    for command in (["init", "-q"], ["add", "-f", "."], ["commit", "-qm", "x"]):
+        procs.run([*git, *command], timeout_s=20)
+    procs.run([*git, "worktree", "add", "-q", str(tmp_path / "linked")], timeout_s=20)
+    assert (tmp_path / "linked/.git").is_file()
+    assert "x.log" in copied(tmp_path / "linked")[0]
+
+
 def test_the_git_configuration_of_a_project_runs_nothing(project, tmp_path):
     mark = tmp_path / "ran"
     git = ["git", "-C", str(project)]
