@@ -27,6 +27,7 @@ TABLE = {
     "\u2212": "-", "\ufe58": "-", "\ufe63": "-",
     # quotes and primes
     "\u2018": "'", "\u2019": "'", "\u201a": "'", "\u201b": "'", "`": "'", "\u00b4": "'",
+    "\u02bc": "'",
     "\u2039": "'", "\u203a": "'", "\u2032": "'", "\u201c": '"', "\u201d": '"', "\u201e": '"',
     "\u201f": '"', "«": '"', "»": '"', "\u2033": '"',
     # one character under two names
@@ -53,7 +54,7 @@ _SUBS = re.compile(f"[{''.join(_SUB)}]+")
 _RAISED = re.compile(r"([\^_])(?:\{([^{}]*)\}|([+-]?[0-9]+|[A-Za-z*+-]))")
 _DOUBLE = re.compile(r'(?<![0-9])"')
 _LINE_BREAK = re.compile(r"(?<=[^\W\d_])-[ \t\r]*\n[ \t]*(?=[^\W\d_])")
-_DIGIT_BREAK = re.compile(r"(?<=[0-9])-\s+(?=[0-9])")
+_DIGIT_BREAK = re.compile(r"(?<=\w)-\s+(?=[0-9])|(?<=[0-9])-\s+(?=\w)")
 _SPACE = re.compile(r"\s+")
 _EDGES = re.compile(r"\A\s+|\s+\Z")
 _AROUND_SIGNS = re.compile(r" ?([=<>≤≥≠≈≃≡∝±∓×÷·→←+∈≲≳≪≫]) ?")

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 
 NEW = r"[0-9]{4}\.[0-9]{4,5}"
-OLD = r"[A-Za-z]{2,}(?:-[A-Za-z]+)?(?:\.[A-Za-z]{2})?/[0-9]{7}"
-ID = rf"(?:{NEW}|{OLD})(?:v[1-9][0-9]?)?(?![0-9A-Za-z_])(?!\.[0-9])"
+OLD = r"[A-Za-z]{2,}(?:-[A-Za-z]+)?(?:\.[A-Za-z][A-Za-z-]+)?/[0-9]{7}"
+ID = rf"(?:{NEW}|{OLD})(?:[vV][1-9][0-9]?)?(?![0-9A-Za-z_])(?!\.[0-9])"
 """One whole id; give it its own left edge."""
 
-_WHOLE = re.compile(rf"(?P<base>{NEW}|{OLD})(?:v(?P<version>[1-9][0-9]?))?")
+_WHOLE = re.compile(rf"(?P<base>{NEW}|{OLD})(?:[vV](?P<version>[1-9][0-9]?))?")
 _ARXIV_PATH = re.compile(
     r"https?://(?:(?:www|export)\.)?arxiv\.org/(?:abs|pdf|html|format)/(?P<id>[^\s?#]+?)(?:\.pdf)?/?",
     re.IGNORECASE,

@@ -10,9 +10,14 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from agent_loop.checks.citations import judge
+from agent_loop.checks.citations import CitationCheck, judge
+from agent_loop.checks.citations.markdown import bibtex, markdown
 from agent_loop.checks.citations.match import words
-from agent_loop.research import Paper, Search, fold, parse
+from agent_loop.checks.citations.page import page
+from agent_loop.errors import ReplyError
+from agent_loop.ports import Reply, SystemClock, Usage
+from agent_loop.research import Paper, Search, fold, invisible, parse
+from agent_loop.research.sentences import expand, numbered
 
 WORDS = [
     "routing",
@@ -147,3 +152,69 @@ def test_long_hostile_texts_take_bounded_time():
     for text in ("a " * 20_000, "$" * 20_000, "\\emph{" * 5_000, "'" * 20_000, "- " * 10_000, "é" * 20_000,
                  '"' * 3_000, "1." * 10_000, "[arXiv:" * 3_000, "*a " * 5_000):  # fmt: skip
         judge(text, _search("abstract words of a kind " * 50))
+
+
+PIECES = st.sampled_from(
+    ["[S1]", "[S2, S3]", "(S1)", "[S9]", "“", "”", '"', "'", "[arXiv:2401.00001]", "<b>", "![", "](", "\u202e",
+     "We study", " ", "\n\n", "> ", "- ", "…", "https://arxiv.org/abs/2401.00001", "`", "$", "5%", "&lt;", "\\", "{"]
+)  # fmt: skip
+HOSTILE = st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join)
+
+
+@given(HOSTILE, HOSTILE)
+@settings(max_examples=200)
+def test_whatever_is_written_is_read_judged_and_shown_as_text(text, abstract):
+    search = _search(f"We study experts in depth. {abstract} Balancing remains open in all cases.")
+    check = CitationCheck(lambda: search, clock=SystemClock())
+    try:
+        candidate = check.parse(Reply(text=text, finish="stop", usage=Usage(), answered="x"))
+    except ReplyError:
+        return
+    check.judge(candidate)
+    found = judge(candidate.answer, search)
+    shown = page(found, question=text)
+    assert set(re.findall(r"<([a-z0-9]+)", shown)) <= TAGS
+    assert set(re.findall(r'href="([^"]*)"', shown)) <= LINKS | {f"#q{n}" for n in range(1, 40)}
+    assert not any(invisible(char) for char in shown)
+    linked = re.findall(r"(?<!\\\\)\]\(([^)]*)\)", markdown(found, question=text))
+    assert set(linked) <= LINKS
+    bibtex(found)
+
+
+TAGS = set(
+    [
+        "html",
+        "head",
+        "meta",
+        "title",
+        "style",
+        "body",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "p",
+        "ul",
+        "li",
+        "div",
+        "a",
+        "q",
+        "span",
+        "mark",
+        "article",
+        "blockquote",
+        "footer",
+        "code",
+        "strong",
+    ]
+)
+LINKS = {"https://arxiv.org/abs/2401.00001v1", "#paper-2401.00001v1"}
+
+
+@given(HOSTILE)
+@settings(max_examples=200)
+def test_every_numbered_sentence_passes_whatever_the_abstract_holds(text):
+    search = _search(f"We study experts in depth. {text} Balancing remains open in all cases.")
+    for one in numbered(search):
+        found = judge(expand(f"So [S{one.number}].", numbered(search)).text, search)
+        assert found.passed, (one, found.problems)

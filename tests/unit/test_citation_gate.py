@@ -1,6 +1,8 @@
 # ruff: noqa: E501 - an answer and its reason stand on one line
 """The gate on abstracts of our own: what each rule lets through and what it stops."""
 
+from dataclasses import replace
+
 import pytest
 
 from agent_loop.checks.citations import judge
@@ -71,6 +73,10 @@ GOOD = [
     'In "Experts and Where They Fail" [arXiv:2401.00001]: "We leave load balancing to future work".',
     '# 1. Open problems\n\n1. "We leave load balancing to future work" [arXiv:2401.00001]\n'
     '2. "State space models forget rare tokens" [arXiv:2402.00002]',
+    '1. One:\n   1. "We leave load balancing to future work" [arXiv:2401.00001]\n   2. Two\n2. Three',
+    'Open: "We leave load balancing to future work" [arXiv:2401.00001V2].',
+    'Open: "We leave load balancing to future work" https://arxiv.org/abs/2401.00001v2#bib?x',
+    "> “We leave load balancing to future work.” — Some Author, [arXiv:2401.00001]",
     "The router's \"Non-linear routers are not enough\" [arXiv:2401.00001], the users' pain.",
 ]
 
@@ -170,6 +176,8 @@ BAD = {
     "other marks": ("❝We solve load balancing for good❞ [arXiv:2401.00001]", "you wrote"),
     "block quote": ("> We solve load balancing for good [arXiv:2401.00001]", "you wrote"),
     "spelled with digits of another script": (f"{QUOTE} [arXiv:2401.00001] in ٩ runs", "the number"),
+    "unknown id with a capital V": (f"{QUOTE} [arXiv:2401.00001] [arXiv:2401.00009V1]", "no paper of this id"),
+    "own words in a block quote": (f"> They have proven for good that {QUOTE} is solved [arXiv:2401.00001]", "does not|you|nothing"),
     "fraction sign": (f"{QUOTE} [arXiv:2401.00001] in ½ of runs", "the number '½'"),
 }  # fmt: skip
 
@@ -210,8 +218,65 @@ def test_a_quote_knows_where_it_stands():
     assert place.source.text[slice(*span)] == "the cost grows to $10^{-3}$ seconds"
 
 
+@pytest.mark.parametrize(
+    ("quote", "source"),
+    [
+        ("the GPT-4 model is good", "the GPT-\n4 model is good"),
+        ("the GPT- 4 model is good", "the GPT-\n4 model is good"),
+        ("a 3-day trial was held", "a 3-\nday trial was held"),
+        ("it doesn't work in practice", "it doesn\u02bct work in practice"),
+        ("of order 10^-3 or 10⁻³ in all", "of order $10^{-3}$ or 10$^{-3}$ in all"),
+        ("a Kähler metric, naïvely 90° off", r"a K\"ahler metric, na{\"\i}vely $90^\circ$ off"),
+        ("about ~5 GB and 10 % of it", r"about $\sim 5$\,GB and 10~\% of it"),
+        ("an n-gram of O(n) and H₂O", r"an $n$-gram of $\mathcal{O}(n)$ and H$_2$O"),
+        ("œuvre and ﬁne “words” it has", "oeuvre and fine ``words'' it has"),
+        ("AT&T has 3 < 4 of them", "AT&amp;T has 3 &lt; 4 of them"),
+        ("costs $5 and then $6 more", "costs $5 and then $6 more"),
+        ("a well‐known exam‐ple of it", "a well-known exam\u2010\r\nple of it"),
+    ],
+)
+def test_the_same_words_in_other_types(quote, source):
+    search = Search(
+        query="q", max_papers=1, base_url="", fetched_at="", papers=(paper("2401.00001v1", source),)
+    )
+    for one, other in ((quote, source), (source, quote)):
+        search = replace(search, papers=(paper("2401.00001v1", other),))
+        found = judge(f"They say «{one}» [arXiv:2401.00001].", search, check_numbers="ignore")
+        assert found.problems == ()
+
+
+@pytest.mark.parametrize(
+    ("quote", "source"),
+    [
+        ("a factor of 10-3 in all", "a factor of $10^{-3}$ in all"),
+        ("a factor of 103 in all", "a factor of 10³ in all"),
+        ("an area of 5 m2 in all", "an area of 5 m² in all"),
+        ("a half, 1/2, of the lot", "a half, ½, of the lot"),
+        ("a rate of 1 of all papers", "a rate of 1½ of all papers"),
+        ("a length of 5 mm in all", "a length of 5 µm in all"),
+        ("an angle of 5' in all", 'an angle of 5" in all'),
+        ("it costs 5 at the least", "it costs $5 at the least"),
+        ("a share of 5 at the least", "a share of ~5 at the least"),
+        ("we can sail the sea now", "we can’t sail the sea now"),
+        ("it is a state space model", "it is a statespace model"),
+        ("a fraction 1/23 of the lot", r"a fraction $\frac{1}{23}$ of the lot"),
+        ("the long term memory is gone", "the long-term memory is gone"),
+        ("a group of Å in it", "a group of A in it"),
+        ("the result is x1 at last", "the result is x₁ at last"),
+        ("The gate (M) is shut now", "The gate (№) is shut now"),
+    ],
+)
+def test_other_words_in_like_types(quote, source):
+    search = Search(
+        query="q", max_papers=1, base_url="", fetched_at="", papers=(paper("2401.00001v1", source),)
+    )
+    found = judge(f"They say «{quote}» [arXiv:2401.00001].", search, check_numbers="ignore")
+    assert not found.passed
+
+
 def test_old_ids_are_kept_whole():
     assert parse("solv-int/9901001v2") == PaperId("solv-int/9901001", 2)
     assert str(parse("math.GT/0309136")) == "math/0309136"
+    assert str(parse("cond-mat.str-el/0501001v2")) == "cond-mat/0501001v2"
     assert parse("2401.1234567") is None
     assert parse("２４０１.00001") is None

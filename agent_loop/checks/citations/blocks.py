@@ -69,12 +69,11 @@ def paragraphs(answer: str) -> tuple[Paragraph, ...]:
 
 def _blocks(answer: str) -> Iterator[_Open]:
     block = _Open()
-    last_marker = 0
+    counted = {0}
     at = 0
     for line in answer.splitlines(keepends=True):
-        text, marker = _unmarked(line, last_marker)
-        if marker:
-            last_marker = marker
+        text, marker = _unmarked(line, counted)
+        counted.add(marker)
         heading = _HEADING.match(line) is not None
         if heading or block.heading or _stands_alone(line):
             yield block
@@ -106,7 +105,7 @@ def _joined(
     return (*spans, (start, end))
 
 
-def _unmarked(line: str, last_marker: int) -> tuple[str, int]:
+def _unmarked(line: str, counted: set[int]) -> tuple[str, int]:
     """The line with its marks blanked, and the number of its list marker (0: none).
 
     A number is a marker only where it starts a list or counts on: `95. Percent` is no item.
@@ -120,8 +119,10 @@ def _unmarked(line: str, last_marker: int) -> tuple[str, int]:
             done = match.end()
     number = _NUMBERED.match(line, done)
     marker = int(number[1]) if number else 0
-    if number and marker in (1, last_marker + 1):
+    if number and marker - 1 in counted:
         done = number.end()
+    else:
+        marker = 0
     return re.sub(r"\S", " ", line[:done]) + line[done:], marker
 
 

@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from agent_loop.research import PaperId, parse
 from agent_loop.research.ids import ID, NEW, OLD
 
+_NO_ID = "is no arXiv id: write it like [arXiv:2401.01234] or [arXiv:hep-th/9901001]"
 _EDGE = r"(?<![0-9A-Za-z_./-])"
 _URL = re.compile(
     r"(?:https?://|www\.|(?<![\w./-])(?:export\.)?arxiv\.org/)[^\s<>\"'“”‘’)\]}|]+", re.I
 )
 _ARXIV_URL = re.compile(
-    rf"(?:https?://)?(?:(?:www|export)\.)?arxiv\.org/(?:abs|pdf|html|format)/({ID})(?:\.pdf)?[/.,;:!]*",
+    rf"(?:https?://)?(?:(?:www|export)\.)?arxiv\.org/(?:abs|pdf|html|format)/({ID})(?:\.pdf)?/?(?:[?#]\S*)?[/.,;:!]*",
     re.IGNORECASE,
 )
 _DOI_URL = re.compile(
@@ -20,7 +21,7 @@ _DOI_URL = re.compile(
 )
 _NAMED = re.compile(rf"(?<![A-Za-z0-9])arxiv\s*[:.]\s*({ID})", re.IGNORECASE)
 _BARE = re.compile(rf"{_EDGE}({ID})")
-_SURE = re.compile(rf"(?:{OLD}|{NEW}v[1-9])")
+_SURE = re.compile(rf"(?:{OLD}|{NEW}[vV][1-9])")
 # Written like a citation, and yet none.
 _BROKEN = re.compile(r"(?<![A-Za-z0-9])arxiv\s*:\s*([^\s\[\](){}<>,;\"“”]{0,40})", re.IGNORECASE)
 _BRACKETED = re.compile(r"\[[^\[\]]{0,80}\]")
@@ -76,7 +77,9 @@ def _of_link(match: re.Match[str], identity: str) -> Mention:
 
 
 def _plain(match: re.Match[str]) -> Mention:
-    return Mention(start=match.start(), end=match.end(), raw=match[0], id=parse(match[1]))
+    identity = parse(match[1])
+    problem = "" if identity else _NO_ID
+    return Mention(start=match.start(), end=match.end(), raw=match[0], id=identity, problem=problem)
 
 
 def _listed(text: str, match: re.Match[str]) -> bool:
@@ -92,7 +95,7 @@ def _broken(rest: str) -> list[Mention]:
             end=match.end(),
             raw=match[0],
             id=None,
-            problem="is no arXiv id: write it like [arXiv:2401.01234] or [arXiv:hep-th/9901001]",
+            problem=_NO_ID,
         )
         for match in _BROKEN.finditer(rest)
     ]

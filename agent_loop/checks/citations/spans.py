@@ -9,6 +9,8 @@ from dataclasses import dataclass
 
 from agent_loop.checks.citations.blocks import Paragraph
 
+MAX_BESIDE_WORDS = 6
+"""In a block quote with quotes in it, more of its own words (a name, a citation) are quoted too."""
 _STRAIGHT = frozenset('"＂″ʺ˝‟')
 _PAIRS = {"“": "”", "„": "”“", "«": "»", "»": "«", "「": "」", "『": "』", "❝": "❞", "〝": "〞〟"}
 _SINGLE_OPEN = frozenset("'‘‚`´❛＇")
@@ -40,9 +42,20 @@ def spans(paragraph: Paragraph) -> tuple[Span, ...]:
             found.append(span)
             at = max(span.outer_end, at + 1)
     for start, end in paragraph.block_quotes:
-        if not any(one.outer_start < end and start < one.outer_end for one in found):
+        inner = [one for one in found if one.outer_start < end and start < one.outer_end]
+        if not inner or _own_words(text, start, end, inner) > MAX_BESIDE_WORDS:
+            found = [one for one in found if one not in inner]
             found.append(Span(start=start, end=end, outer_start=start, outer_end=end, marks=">"))
     return tuple(sorted(found, key=lambda one: one.start))
+
+
+def _own_words(text: str, start: int, end: int, inner: list[Span]) -> int:
+    """How many words of a block quote stand outside the quotes in it."""
+    rest = list(text[start:end])
+    for one in inner:
+        for at in range(max(one.outer_start, start), min(one.outer_end, end)):
+            rest[at - start] = " "
+    return sum(any(char.isalnum() for char in word) for word in "".join(rest).split())
 
 
 def _span_at(text: str, at: int) -> Span | None:

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import Literal
 
-from agent_loop.checks.citations.judgement import Judgement
+from agent_loop.checks.citations.judgement import Judgement, QuoteFinding
+from agent_loop.checks.citations.match import MIN_WORDS, words
 from agent_loop.ports import Look, Proof, Verdict
 from agent_loop.research import frozen
 
@@ -105,6 +106,10 @@ def _looks(found: Judgement, numbers: Literal["check", "ignore"]) -> Iterator[Lo
     if loose:
         shown = "; ".join(loose)[:300]
         yield Look(signal="short quotes that stand in no cited paper", detail=shown)
+    joined = [q.text for q in found.quotes if q.status == "verified" and _patched(q)]
+    if joined:
+        detail = "; ".join(joined)[:300]
+        yield Look(signal="quotes joined from parts of few words", detail=detail)
     if found.sentences and len(found.uncited) > found.sentences * _MOSTLY:
         detail = f"{len(found.uncited)} of {found.sentences} sentences cite nothing"
         yield Look(signal="mostly uncited", detail=detail)
@@ -113,6 +118,14 @@ def _looks(found: Judgement, numbers: Literal["check", "ignore"]) -> Iterator[Lo
     if gone:
         detail = ", ".join(f"arXiv:{identity}" for identity in sorted(gone))
         yield Look(signal="quotes a withdrawn paper", detail=detail)
+
+
+def _patched(quote: QuoteFinding) -> bool:
+    return any(
+        len(place.spans) > 1
+        and any(words(place.source.text[a:b]) < MIN_WORDS for a, b in place.spans)
+        for place in quote.places
+    )
 
 
 def _count(number: int, word: str) -> str:
