@@ -1,5 +1,6 @@
 """Finds task files and reads them; every complaint names the file, the line and the fix."""
 
+import difflib
 import hashlib
 import re
 from collections.abc import Sequence
@@ -11,6 +12,7 @@ from agent_loop.tasks.shape import CodeShape, ProjectShape, ResearchShape
 from agent_loop.yamlfile import Document, YamlProblem, fit, nearest
 from agent_loop.yamlfile import load as load_yaml
 
+SUFFIXES = (".yaml", ".yml")
 KINDS = ("code", "project", "research")
 _EXAMPLE = "See tasks/fizzbuzz.yaml for an example."
 
@@ -40,7 +42,7 @@ def find(paths: Sequence[Path]) -> list[Path]:
     found: list[Path] = []
     for path in paths:
         if path.is_dir():
-            inner = sorted(p for p in path.iterdir() if p.suffix in (".yaml", ".yml"))
+            inner = sorted(p for p in path.iterdir() if p.suffix in SUFFIXES)
             if not inner:
                 raise TaskFileError(
                     str(path), "the folder holds no .yaml file", "Name a task file."
@@ -55,11 +57,10 @@ def find(paths: Sequence[Path]) -> list[Path]:
 
 def _near_file(path: Path) -> str:
     folder = path.parent
-    names = [p.name for p in folder.iterdir()] if folder.is_dir() else []
-    hint = nearest(path.name, [name for name in names if name.endswith((".yaml", ".yml"))])
-    if "did you mean" in hint:
-        return f"Did you mean {folder / hint.split(chr(39))[1]}?"
-    return "Name a task file or a folder of them."
+    files = [p for p in folder.iterdir() if p.suffix in SUFFIXES] if folder.is_dir() else []
+    close = difflib.get_close_matches(path.stem, [p.stem for p in files], n=1, cutoff=0.6)
+    near = next((p for p in files if close and p.stem == close[0]), None)
+    return f"Did you mean {near}?" if near else "Name a task file or a folder of them."
 
 
 def _task(document: Document, path: Path) -> Task:

@@ -98,12 +98,12 @@ def dotted(path: KeyPath) -> str:
 
 
 def nearest(word: str, known: Iterable[str]) -> str:
-    """`; did you mean 'tests'?`, else `; known: ...`."""
+    """` (did you mean 'tests'?)`, else ` (known: ...)`."""
     names = sorted(known)
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
-        return f"; did you mean '{close[0]}'?"
-    return f"; known: {', '.join(names)}" if names else ""
+        return f" (did you mean '{close[0]}'?)"
+    return f" (known: {', '.join(names)})" if names else ""
 
 
 def known_keys(model: type[BaseModel], path: KeyPath) -> tuple[str, ...]:

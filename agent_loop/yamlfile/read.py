@@ -78,6 +78,8 @@ def parse(text: str) -> Document:
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
         what = error.problem or error.context or "malformed"
+        if what.startswith("but ") and error.context:
+            what = f"{error.context}, {what}"
         if "nesting depth" in what:  # libyaml's own limit, where its scanner runs ahead of ours
             raise YamlProblem(_mark_line(mark), _TOO_DEEP) from error
         raise YamlProblem(_mark_line(mark), f"is not valid YAML: {what}{_hint(what)}") from error

@@ -85,7 +85,7 @@ def test_a_folder_with_a_bad_file_runs_the_others(run, here):
     script(here, replies=["plan", ADD, "APPROVED", "plan", "no code here", "REJECTED"])
     code, out, err = run("t", "no.yaml", *ALL, "--set", "rejection_cap=1", "--max-pauses", "0")
     assert code == 2
-    assert "b.yaml:2: unknown key 'tets'; did you mean 'tests'?" in err
+    assert "b.yaml:2: unknown key 'tets' (did you mean 'tests'?)" in err
     assert "no.yaml: does not exist" in err
     rows = {line.split()[0]: line.split()[1] for line in out.splitlines()[-4:]}
     assert rows == {"no.yaml": "error", "t/b.yaml": "error", "a": "passed", "c": "capped"}

@@ -41,7 +41,7 @@ def test_layers_merge_by_key_and_later_wins(tmp_path):
 def test_unknown_key_names_line_and_nearest(tmp_path):
     path = tmp_path / "task.yaml"
     path.write_text("task: x\ntets: ['assert f()']\n")
-    with pytest.raises(TaskFileError, match=r"task.yaml:2: unknown key 'tets'; did you mean 'te"):
+    with pytest.raises(TaskFileError, match=r"task.yaml:2: unknown key 'tets' \(did you mean 'te"):
         tasks.load(path)
 
 
