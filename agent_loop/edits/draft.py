@@ -1,19 +1,20 @@
 """The files as they become, one proposal after the other."""
 
+import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from agent_loop.edits import pysource
-from agent_loop.edits.elision import elided_line, lost_definitions, shrunk
+from agent_loop.edits.elision import elided_line
 from agent_loop.edits.matching import Match, Miss, locate, nearest, positions
 from agent_loop.edits.proposals import Delete, Move, Proposal, Replace, Whole
+from agent_loop.edits.splice import spliced
 from agent_loop.edits.targets import Known, refuse_bad_path
 from agent_loop.edits.textfile import NotText, TextFile
+from agent_loop.edits.wholeness import SMALLER, complete_python, is_part, why_not_whole
 
 MAX_SEARCHES = 5
 MAX_REGIONS = 5
 """Misses whose feedback shows the nearest lines of the file."""
-_SMALLER = "Send SEARCH/REPLACE blocks with only the lines that change."
 
 
 @dataclass(slots=True)
@@ -195,8 +196,8 @@ class Draft:
 
     def _whole(self, edit: Whole, path: str) -> None:
         if not self._exists(path):
-            if not edit.closed and not _complete_python(path, edit.lines):
-                self.problems.append(f"{edit.name}: {path} was not finished. {_SMALLER}")
+            if not edit.closed and not complete_python(path, edit.lines):
+                self.problems.append(f"{edit.name}: {path} was not finished. {SMALLER}")
                 return
             elided = elided_line(edit.lines, ())
             if elided:
@@ -207,11 +208,29 @@ class Draft:
                 self.executable.add(path)
             return
         text = self._text(path)
-        problem = _why_not_whole(edit, path, text)
+        if self._snippet(edit, path, text):
+            return
+        problem = why_not_whole(edit, path, text)
         if problem:
             self.problems.append(f"{edit.name}: {problem}")
             return
         self.texts[path] = text.splice(0, len(text.lines), edit.lines)
+
+    def _snippet(self, edit: Whole, path: str, text: TextFile) -> bool:
+        """Only some definitions of the file: they take the place of their namesakes."""
+        lines = textwrap.dedent("\n".join(edit.lines)).split("\n")
+        if edit.must_be_new or not edit.closed or not is_part(path, lines, text.lines):
+            return False
+        found = spliced(text, lines)
+        if found is None:
+            return False
+        self.texts[path] = found.text
+        self.notes.append(
+            f"{edit.name}: put {', '.join(found.replaced)} into {path}, kept the rest"
+        )
+        if found.left_out:
+            self.notes.append(f"{edit.name}: left out {found.left_out} statements of a demo")
+        return True
 
     def _delete(self, edit: Delete, path: str) -> None:
         if not self._exists(path):
@@ -247,42 +266,6 @@ def _with_end(text: TextFile, *, open_end: bool) -> TextFile:
     return TextFile(
         lines=text.lines, ends=(*text.ends[:-1], last), bom=text.bom, encoding=text.encoding
     )
-
-
-def _complete_python(path: str, lines: Sequence[str]) -> bool:
-    return path.endswith(".py") and pysource.is_python("\n".join(lines))
-
-
-def _why_not_whole(edit: Whole, path: str, text: TextFile) -> str:
-    """What speaks against writing this text over the file there."""
-    if edit.must_be_new and any(map(str.strip, text.lines)):
-        return f"{path} exists; a diff against /dev/null cannot change it."
-    elided = elided_line(edit.lines, text.lines)
-    if elided:
-        return f"{elided!r} stands for lines of {path} that you left out. {_SMALLER}"
-    if shrunk(edit.lines, text.lines):
-        return (
-            f"your {path} has {len(edit.lines)} lines, the one there has {len(text.lines)}: "
-            f"it was cut, or is only a part. {_SMALLER}"
-        )
-    if not edit.closed and len(edit.lines) * 20 < len(text.lines) * 19:
-        return f"the block with {path} was not closed: the reply was cut. {_SMALLER}"
-    if not edit.closed and path.endswith(".py") and not _complete_python(path, edit.lines):
-        return f"the block with {path} was not closed: the reply was cut. {_SMALLER}"
-    lost = _lost(path, edit.lines, text.lines)
-    if lost:
-        names = ", ".join(sorted(lost)[:6])
-        return f"your {path} no longer defines {names}: it is only a part of the file. {_SMALLER}"
-    return ""
-
-
-def _lost(path: str, new: Sequence[str], old: Sequence[str]) -> frozenset[str]:
-    if not path.endswith(".py") or len(new) * 10 > len(old) * 7:
-        return frozenset()
-    before, after = pysource.parse("\n".join(old)), pysource.parse("\n".join(new))
-    if isinstance(before, pysource.Broken) or isinstance(after, pysource.Broken):
-        return frozenset()
-    return lost_definitions(pysource.defined_names(after), pysource.defined_names(before))
 
 
 def _why_missed(edit: Replace, path: str, text: TextFile, miss: Miss, *, shown: bool) -> str:

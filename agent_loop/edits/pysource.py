@@ -78,6 +78,18 @@ def defined_names(tree: ast.Module) -> frozenset[str]:
     return frozenset(names)
 
 
+def members(tree: ast.Module) -> frozenset[str]:
+    """Names bound at top level, and methods as `Class.method`."""
+    methods = {
+        f"{node.name}.{member.name}"
+        for node in tree.body
+        if isinstance(node, ast.ClassDef)
+        for member in node.body
+        if isinstance(member, ast.FunctionDef | ast.AsyncFunctionDef)
+    }
+    return defined_names(tree) | methods
+
+
 def holds_definition(tree: ast.Module) -> bool:
     """A function, a class or a lambda bound to a name: something that asserts could call."""
     return any(

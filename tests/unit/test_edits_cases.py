@@ -234,8 +234,11 @@ def test_a6_plain_comments_are_no_elision(comment):
     assert edit(whole(body)).files
 
 
-def test_a6_a_snippet_of_a_small_file_is_not_the_file():
-    old = "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(5))
+def test_a6_a_snippet_of_unclear_place_is_not_the_file():
+    old = (
+        "".join(f"def f{n}():\n    return {n}\n\n\n" for n in range(5))
+        + "def f3():\n    return 4\n"
+    )
     with pytest.raises(ReplyError, match="no longer defines f0, f1, f2, f4"):
         edit(whole("def f3():\n    return 30\n"), {"pkg/a.py": old.encode()})
 
