@@ -150,6 +150,15 @@ def cut(search: Search, max_papers: int) -> Search:
     return replace(search, papers=search.papers[:max_papers])
 
 
+def shared_dir(env: Mapping[str, str], otherwise: Path) -> Path:
+    """The folder that all searches of one user share: they must take turns."""
+    for name, below in (("XDG_CACHE_HOME", ""), ("LOCALAPPDATA", ""), ("HOME", ".cache")):
+        folder = env.get(name, "")
+        if folder and Path(folder).is_absolute():
+            return Path(folder, below, "agent-loop", "arxiv")
+    return otherwise / "arxiv"
+
+
 def client_for(
     task: ResearchTask,
     state_dir: Path,
@@ -164,7 +173,7 @@ def client_for(
         TaskFileError: its `base_url` leads elsewhere, or the contact fits in no header.
     """
     base_url = task.base_url or DEFAULT_BASE_URL
-    settings = ClientSettings(state_dir=state_dir / "arxiv", base_url=base_url, contact=contact)
+    settings = ClientSettings(state_dir=state_dir, base_url=base_url, contact=contact)
     try:
         return ArxivClient(settings, clock, notify=notify)
     except ValueError as error:

@@ -11,7 +11,7 @@ from agent_loop.assemble.bench import Bench
 from agent_loop.assemble.company import Company, dismiss
 from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
-from agent_loop.assemble.research import ResearchDesk, client_for, freeze
+from agent_loop.assemble.research import ResearchDesk, client_for, freeze, shared_dir
 from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
 from agent_loop.config import Config, clone
 from agent_loop.errors import AgentLoopError, StoreFault, ThreadError, UserError
@@ -275,9 +275,8 @@ class Workshop:
 
     def _arxiv(self, task: ResearchTask) -> Callable[[], ArxivClient]:
         contact = self.config.arxiv_contact
-        return lambda: client_for(
-            task, state_dir(), self.clock, contact=contact, notify=self.notify
-        )
+        shared = shared_dir(self.env, state_dir())
+        return lambda: client_for(task, shared, self.clock, contact=contact, notify=self.notify)
 
     def _finished(self, bench: Bench, result: Result) -> Result:
         """Let the kind of task write its files: a full disk there changes no outcome."""

@@ -17,10 +17,16 @@ def held(path: Path, clock: Clock, *, wait_s: float) -> Iterator[int]:
     """Hold the lock of `path`; gives the open file's descriptor.
 
     Raises:
-        SearchUnavailable: another process held it for `wait_s` seconds.
+        SearchUnavailable: another process held it for `wait_s` seconds, or it cannot be made.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+    except OSError as error:
+        raise SearchUnavailable(
+            f"{path}: cannot be written ({error.strerror}), so searches cannot take turns. Name "
+            "another folder in XDG_CACHE_HOME, or give the task a frozen search (papers:)."
+        ) from None
     try:
         deadline = clock.monotonic() + wait_s
         while not _try(handle):

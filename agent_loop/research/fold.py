@@ -41,9 +41,6 @@ _SUPER = dict(zip("⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻⁼⁽⁾ⁿⁱ", "012345678
 _SUB = dict(zip("₀₁₂₃₄₅₆₇₈₉₊₋₌₍₎", "0123456789+-=()", strict=True))
 
 _NUL = re.compile(BREAK)
-_STEERING = re.compile(
-    "[\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]"
-)
 _ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z][A-Za-z0-9]{1,31});")
 _SOFT_BREAK = re.compile(r"\u00ad[ \t\r]*\n[ \t]*")
 _DASHES = re.compile(r"(?<!-)---?(?!-)")
@@ -72,7 +69,7 @@ def fold_source(text: str) -> Traced:
     """The same for a paper's text, which may hold characters that only steer how others are shown:
     nobody can copy those, so they are left out. In an answer they are not.
     """
-    return _folded(rewrite(traced(text), _STEERING, lambda _: ""))
+    return _folded(_seen(text))
 
 
 @lru_cache(maxsize=512)
@@ -81,8 +78,13 @@ def spaced(text: str) -> Traced:
 
     (A lone `$` of a part pairs with another one in the whole.)
     """
-    out = rewrite(traced(text), _STEERING, lambda _: "")
+    out = _seen(text)
     return rewrite(rewrite(out, _EDGES, lambda _: ""), _SPACE, lambda _: " ")
+
+
+def _seen(text: str) -> Traced:
+    kept = tuple(at for at, char in enumerate(text) if char.isspace() or not invisible(char))
+    return Traced("".join(text[at] for at in kept), kept, tuple(at + 1 for at in kept))
 
 
 def _folded(out: Traced) -> Traced:

@@ -7,10 +7,10 @@ its citation where the number stood; the gate then judges the expanded answer li
 import bisect
 import math
 import re
-import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agent_loop.research.fold import invisible
 from agent_loop.research.ids import ID, PaperId, parse
 from agent_loop.research.papers import Paper, Search
 
@@ -105,8 +105,8 @@ def split(abstract: str) -> tuple[str, ...]:
 
 
 def seen(text: str) -> str:
-    """The text without the characters that only steer how others are shown."""
-    return "".join(c for c in text if c in "\u00ad" or unicodedata.category(c) != "Cf")
+    """The text without the characters that nobody sees: no model has to copy them."""
+    return "".join(char for char in text if char.isspace() or not invisible(char))
 
 
 def _in_math(dollars: Sequence[int], at: int) -> bool:

@@ -107,7 +107,7 @@ spans = st.tuples(st.integers(0, 40), st.integers(0, 20))
 
 
 @given(abstracts(), spans, st.integers())
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 def test_a_verbatim_span_passes_however_it_is_typeset(abstract, where, seed):
     quote = _span(abstract, *where)
     if words(quote) < 4:
@@ -118,7 +118,7 @@ def test_a_verbatim_span_passes_however_it_is_typeset(abstract, where, seed):
 
 
 @given(abstracts(), spans, st.integers(0, 30), st.sampled_from(["never", "routinq", "4", "а"]))
-@settings(max_examples=300, suppress_health_check=[HealthCheck.too_slow])
+@settings(deadline=None, max_examples=300, suppress_health_check=[HealthCheck.too_slow])
 def test_any_one_word_changed_fails(abstract, where, at, new):
     tokens = _span(abstract, *where).replace("“", "‘").replace("”", "’").split()
     at %= len(tokens)
@@ -131,7 +131,7 @@ def test_any_one_word_changed_fails(abstract, where, at, new):
 
 
 @given(st.text(max_size=300))
-@settings(max_examples=300)
+@settings(deadline=None, max_examples=300)
 @example("“" * 50)
 @example('"' * 51 + "[arXiv:2401.00001")
 @example("$" * 30 + "\\" * 9 + "{" * 30)
@@ -162,7 +162,7 @@ HOSTILE = st.lists(PIECES | st.text(max_size=8), max_size=30).map("".join)
 
 
 @given(HOSTILE, HOSTILE)
-@settings(max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_whatever_is_written_is_read_judged_and_shown_as_text(text, abstract):
     search = _search(f"We study experts in depth. {abstract} Balancing remains open in all cases.")
     check = CitationCheck(lambda: search, clock=SystemClock())
@@ -212,7 +212,7 @@ LINKS = {"https://arxiv.org/abs/2401.00001v1", "#paper-2401.00001v1"}
 
 
 @given(HOSTILE)
-@settings(max_examples=200)
+@settings(deadline=None, max_examples=200)
 def test_every_numbered_sentence_passes_whatever_the_abstract_holds(text):
     search = _search(f"We study experts in depth. {text} Balancing remains open in all cases.")
     for one in numbered(search):

@@ -8,12 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from agent_loop.assemble.research import PAPERS, ResearchDesk
+from agent_loop.assemble.research import PAPERS, ResearchDesk, shared_dir
 from agent_loop.cli.main import main
 from agent_loop.errors import SearchUnavailable, TaskFileError
 from agent_loop.ports import SystemClock
 from agent_loop.procs import start
 from agent_loop.research import frozen
+from agent_loop.research.pace import Pace
 from agent_loop.store import RunStore, read_trace
 from agent_loop.tasks import ResearchTask
 from tests.fakes.arxiv_server import Answer, FakeArxiv, entry, feed
@@ -198,6 +199,25 @@ def test_a_server_elsewhere_is_refused_before_a_model_is_asked(place, capsys):
     assert loop("t.yaml", "--thread", "one", *MODELS) == 2
     assert "is no server of arXiv" in capsys.readouterr().err
     assert not (place / "runs" / "one" / "trace.jsonl").exists()
+
+
+def test_all_searches_of_a_user_share_one_folder(tmp_path):
+    assert shared_dir({"HOME": "/h", "XDG_CACHE_HOME": "/x"}, tmp_path) == Path(
+        "/x/agent-loop/arxiv"
+    )
+    assert shared_dir({"HOME": "/h", "XDG_CACHE_HOME": "here"}, tmp_path) == Path(
+        "/h/.cache/agent-loop/arxiv"
+    )
+    assert shared_dir({}, tmp_path) == tmp_path / "arxiv"
+
+
+def test_a_folder_that_cannot_be_made_is_a_fault(tmp_path):
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(SearchUnavailable, match="XDG_CACHE_HOME"),
+        Pace(tmp_path / "file" / "x", SystemClock()).turn(),
+    ):
+        pass
 
 
 def test_freezing_needs_a_research_task(place, capsys):
