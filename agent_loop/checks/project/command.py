@@ -28,6 +28,7 @@ _OURS = words(
     "--failed-first --nf --sw --stepwise --pyargs --collect-only --co --cache-clear"
 )
 
+_TEXTS = ("start", "recorder", "lines", "guard", "site")
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108 - inside the container
@@ -43,7 +44,7 @@ ENVIRONMENT = {
 @cache
 def supervisor() -> Program:
     """What waits in a container: with pytest imported, for a job over its pipe."""
-    texts = {f"{name}.py": inside_text(name) for name in ("start", "recorder", "lines", "guard")}
+    texts = {f"{name}.py": inside_text(name) for name in _TEXTS}
     texts["empty/pytest.ini"] = "[pytest]\n"
     constants = f"FOLDER = {FOLDER!r}\nFILES = {texts!r}\nENVIRONMENT = {ENVIRONMENT!r}\n"
     return Program(

@@ -154,30 +154,38 @@ def twins_fail(
     without: Sequence[str],
 ) -> Judged:
     """Every altered check that runs must turn its test red, and every wanted test has one."""
-    failed: set[str] = set()
-    count = 0
-    idle: list[str] = []
+    failed: list[str] = []
+    idle: dict[str, set[bool]] = {}
     for part in parts:
-        if not part.tests:
-            continue
-        if not part.run.whole or part.run.answer.code != 1:
-            return _twin(False, f"their run ended otherwise: {_ending(part.run)}")
+        survivor = _survivor(part, ran)
+        if survivor:
+            return _twin(False, survivor)
         for test in part.tests:
-            outcome = part.run.outcomes.get(test.run)
-            if outcome in BAD:
-                failed.add(test.original)
-                count += 1
-            elif outcome is not None and _idle(test, ran):
-                idle.append(test.original)
-            else:
-                said = outcome or "did not run"
-                return _twin(False, f"a copy of {test.original} with an altered check {said}")
-    bare = [one for one in wanted if one not in failed]
+            bad = part.run.outcomes.get(test.run) in BAD
+            failed += [test.original] if bad else []
+            idle.setdefault(test.run.partition("[")[0], set()).add(bad)
+    bare = [one for one in wanted if one not in set(failed)]
     if bare:
         why = "no twin can be made of" if set(bare) & set(without) else "no altered check ran in"
         return _twin(False, f"{why} {shown(bare)}")
-    look = f"checks that never ran in {shown(list(dict.fromkeys(idle)))}" if idle else ""
-    return _twin(True, f"{count} altered copies failed", look)
+    never = [name for name, outcomes in idle.items() if outcomes == {False}]
+    look = f"{len(never)} checks of the wanted tests never ran" if never else ""
+    return _twin(True, f"{len(failed)} altered copies failed", look)
+
+
+def _survivor(part: MustFail, ran: frozenset[tuple[str, str, int]]) -> str:
+    """What in one run did not fail although it had to; empty if nothing."""
+    if not part.run.whole:
+        return f"their run ended otherwise: {_ending(part.run)}"
+    for test in part.tests:
+        outcome = part.run.outcomes.get(test.run)
+        if outcome not in BAD and (outcome is None or not _idle(test, ran)):
+            said = outcome or "did not run"
+            return f"a copy of {test.original} with an altered check {said}"
+    red = any(outcome in BAD for outcome in part.run.outcomes.values())
+    if part.run.answer.code != (1 if red else 0):
+        return f"their run ended otherwise: {_ending(part.run)}"
+    return ""
 
 
 def _ending(run: TestRun) -> str:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 
 from agent_loop.checks.project.source.text import Source
 from agent_loop.checks.project.twins import doctests
@@ -99,8 +100,13 @@ def _add_fallback(
     helper_files: Sequence[str],
 ) -> None:
     """A test without a check of its own: its helpers' checks, else that nothing is raised."""
-    others = {one: data for one in helper_files if one != file.path and (data := read(one))}
-    altered = helper_twins(others, file.needs(parts) | set(parts))
+    near = file.imported()
+    others = {
+        one: data
+        for one in helper_files
+        if one != file.path and _is_near(one, near) and (data := read(one))
+    }
+    altered = helper_twins(others, file.needs(parts) or set(parts))
     if altered:
         copies.helpers |= altered
         copies.by_helpers += ids
@@ -111,6 +117,12 @@ def _add_fallback(
     else:
         copies.twins.append(copy)
         copies.checkless += ids
+
+
+def _is_near(path: str, imported: set[str]) -> bool:
+    """May the test file use what stands in this one?"""
+    place = PurePosixPath(path)
+    return place.stem == "conftest" or bool({place.stem, place.parent.name} & imported)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

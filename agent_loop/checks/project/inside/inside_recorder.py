@@ -15,11 +15,12 @@ DEEPEST = 30
 MOST_LOOKS = 20
 current: dict[str, str] = {"id": ""}
 _state: dict[str, Any] = {
-    "looks": 0,
     "number": -1,
     "scrub": False,
     "installed": None,
     "differing": None,
+    "looks": 0,
+    "followed": None,
 }
 
 
@@ -42,6 +43,19 @@ def note_replaced(*, last: bool = False) -> None:
     if names := _state["differing"]():
         _state["differing"] = None
         write(t="replaced", names=names[:50])
+
+
+def follow(path: str) -> None:
+    """A file in which other processes of this run note the lines they ran."""
+    _state["followed"] = path
+
+
+def write_followed() -> None:
+    if _state["followed"] is None or not os.path.exists(_state["followed"]):
+        return
+    with open(_state["followed"], encoding="utf-8", errors="replace") as file:
+        for line in file:
+            write(**{**json.loads(line), "t": "line"})
 
 
 def write(**record: object) -> None:
@@ -136,4 +150,5 @@ def pytest_collection_finish(session: pytest.Session) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
     note_replaced(last=True)
+    write_followed()
     write(t="end", code=int(exitstatus), collected=session.testscollected)

@@ -8,9 +8,11 @@ import importlib
 import json
 import os
 import runpy
+import shutil
 import sys
 import types
 from importlib import metadata
+from typing import Any
 
 
 def load(name: str, path: str) -> types.ModuleType:
@@ -55,6 +57,18 @@ def preload() -> None:
         importlib.import_module(f"_pytest.{name}")
 
 
+def prepare_site(folder: str, trace: dict[str, Any]) -> str:
+    """Have the Python processes of the tests traced too; gives the file they write."""
+    site = os.path.join(folder, "site")
+    os.makedirs(site)
+    for name, source in (("sitecustomize", "site"), ("lines", "lines")):
+        shutil.copyfile(os.path.join(folder, f"{source}.py"), os.path.join(site, f"{name}.py"))
+    with open(os.path.join(site, "trace.json"), "w", encoding="utf-8") as file:
+        json.dump(trace, file)
+    os.environ["PYTHONPATH"] = f"{site}:{os.environ['PYTHONPATH']}"
+    return os.path.join(site, "lines.out")
+
+
 def main() -> None:
     """Read the kind of run, then hand over to pytest."""
     preload()
@@ -67,6 +81,7 @@ def main() -> None:
     plugins = entry_names(run["plugins"])
     recorder.setup(3, scrub=run["scrub"], installed=installed() if run["look"] else None)
     if run["trace"] is not None:
+        recorder.follow(prepare_site(folder, run["trace"]))
         lines = load("run_lines", os.path.join(folder, "lines.py"))
         lines.start(run["trace"], recorder.write, recorder.current)
     if run["guard"]:

@@ -70,6 +70,15 @@ class WantedFile:
         node = find(self.tree, parts)
         return identifiers(node) if node is not None else set()
 
+    def imported(self) -> set[str]:
+        """Names of modules, and names taken from modules, in the import statements."""
+        found: set[str] = set()
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Import | ast.ImportFrom):
+                dotted = [getattr(node, "module", None) or "", *(one.name for one in node.names)]
+                found.update(part for name in dotted for part in name.split(".") if part)
+        return found
+
     def twins(self, parts: tuple[str, ...]) -> Iterator[Copy]:
         """One fresh file per check, the test's own name kept."""
         own = self.own_checks(parts)
@@ -201,11 +210,7 @@ def helper_twins(files: Mapping[str, bytes], needed: set[str]) -> dict[str, byte
         except SyntaxError:
             continue
         alterer = Alterer(Spans(source.text))
-        used = [
-            one
-            for one in ast.walk(tree)
-            if isinstance(one, Definition) and (one.name in needed or one.name.startswith("test"))
-        ]
+        used = [one for one in ast.walk(tree) if isinstance(one, Definition) and one.name in needed]
         picked = _distinct(checks([line for one in used for line in one.body], alterer))
         if picked:
             edits = [edit for one in picked for edit in one.edits]
