@@ -20,17 +20,20 @@ BUILD_S = 900.0
 IMAGE_MARK = f"{MARK}.image"
 """Label of every image of ours; its value says what it was built from."""
 SET_ID_BITS = 0o6000
+NAMES_MARK = f"{MARK}.names"
+"""Label of images that know `localhost` by themselves; images built on them inherit it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recipe:
     """All that decides what is in the image."""
 
-    version: int = 1
+    version: int = 2
     suite: str = "bookworm"
     mirror: str = ""
     """Empty: the one debootstrap knows."""
-    packages: tuple[str, ...] = ("python3", "python3-venv")
+    # The engine gives containers without a network no names; the last one knows localhost anyway.
+    packages: tuple[str, ...] = ("python3", "python3-venv", "libnss-myhostname")
     # Nothing of these is needed to run Python; together about 150 MB.
     emptied: tuple[str, ...] = (
         "var/cache/apt",
@@ -100,7 +103,7 @@ def _plain_modes(member: tarfile.TarInfo) -> tarfile.TarInfo:
 
 
 def _import(engine: Engine, archive: Path, wanted: Recipe) -> str:
-    label = f"LABEL {MARK}=image {IMAGE_MARK}={wanted.digest}"
+    label = f"LABEL {MARK}=image {IMAGE_MARK}={wanted.digest} {NAMES_MARK}=own"
     with engine.client("import the base image") as api:
         answer = api.import_image_from_file(str(archive), repository=f"{MARK}-base", changes=label)
     try:

@@ -58,6 +58,7 @@ class DockerSandbox:
         self._pool = Pool(self._start_probed, per_box=pool, in_all=pool * SHELVES)
         self._open: set[PipeSession] = set()
         self._probing = threading.Lock()
+        self._names: dict[str, bool] = {}
         self._probed: dict[tuple[str, bool], list[ProbeLine]] = {}
         sweep(engine, self._owner, notify)
 
@@ -134,7 +135,14 @@ class DockerSandbox:
             runtime=self._runtime,
             labels=self._owner.labels() | {f"{MARK}.program": box.program.name},
             selinux=self._engine.selinux,
+            names=bool(box.mounts) and not self._knows_names(image),
         )
+
+    def _knows_names(self, image: str) -> bool:
+        """Tests of projects start servers on localhost; asked once for each image."""
+        if image not in self._names:
+            self._names[image] = images.knows_names(self._engine, image)
+        return self._names[image]
 
     def _probe(self, box: Box) -> list[ProbeLine]:
         """Once per image, with and without mounts; the first caller looks, the others wait."""

@@ -148,7 +148,10 @@ def _ask(place: Place) -> Mapping[str, Any]:
 
 
 def _connect(place: Place, version: str, timeout_s: float) -> APIClient:
-    return APIClient(base_url=place.url, version=version, timeout=int(timeout_s))
+    api = APIClient(base_url=place.url, version=version, timeout=int(timeout_s))
+    # An engine is not reached through the proxies of the environment.
+    api.trust_env = False
+    return api
 
 
 def _not_there(place: Place, error: Exception, env: Mapping[str, str], home: Path) -> str:

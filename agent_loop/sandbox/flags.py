@@ -28,6 +28,7 @@ def container_config(
     runtime: str,
     labels: Mapping[str, str],
     selinux: bool = False,
+    names: bool = False,
 ) -> Config:
     """Everything that holds a container, in one place.
 
@@ -37,6 +38,7 @@ def container_config(
         runtime: `runc` or `runsc`.
         labels: who owns it.
         selinux: the engine labels files: mounts must carry a label that containers may read.
+        names: have the engine write names (`localhost`) into the container.
     """
     return {
         "Image": image,
@@ -46,6 +48,9 @@ def container_config(
         "WorkingDir": "/",
         "Hostname": "sandbox",
         "Env": [f"{name}={value}" for name, value in ENVIRONMENT.items()],
+        # Beside NetworkMode none: spares the engine a second start of itself for each container
+        # (half the time of a start, measured). The loopback is there all the same, its name not.
+        "NetworkDisabled": not names,
         "Tty": False,
         "OpenStdin": True,
         # Without StdinOnce a closed input, or our death, would never reach the program.

@@ -11,7 +11,7 @@ from docker.errors import APIError, ImageNotFound
 
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.paths import atomic_write
-from agent_loop.sandbox.base_image import IMAGE_MARK, build_base_image, recipe
+from agent_loop.sandbox.base_image import IMAGE_MARK, NAMES_MARK, build_base_image, recipe
 from agent_loop.sandbox.engine import Engine
 
 LOCK = "image.lock"
@@ -54,7 +54,7 @@ def set_up_image(
     Raises:
         SandboxUnavailable: none of the four worked; the message says why each did not.
     """
-    if _damaged(engine, state_dir / LOCK, notify):
+    if _outdated(engine, state_dir / LOCK, notify):
         (state_dir / LOCK).unlink(missing_ok=True)
     with suppress(SandboxUnavailable):
         return pinned_image(engine, wanted, state_dir)
@@ -105,9 +105,18 @@ def reference(wanted: str) -> str:
 
 def environment(engine: Engine, image: str) -> dict[str, str]:
     """The variables an image sets by itself."""
-    found = _inspect(engine, image) or {}
-    lines = (found.get("Config") or {}).get("Env") or []
+    lines = _config(engine, image).get("Env") or []
     return {name: value for name, _, value in (line.partition("=") for line in lines)}
+
+
+def knows_names(engine: Engine, image: str) -> bool:
+    """Whether `localhost` means something in it without the engine's help."""
+    return NAMES_MARK in (_config(engine, image).get("Labels") or {})
+
+
+def _config(engine: Engine, image: str) -> Mapping[str, Any]:
+    found = _inspect(engine, image) or {}
+    return found.get("Config") or {}
 
 
 def _inspect(engine: Engine, image: str) -> Mapping[str, Any] | None:
@@ -121,13 +130,17 @@ def _inspect(engine: Engine, image: str) -> Mapping[str, Any] | None:
     return found
 
 
-def _damaged(engine: Engine, lock: Path, notify: Callable[[str], None]) -> bool:
+def _outdated(engine: Engine, lock: Path, notify: Callable[[str], None]) -> bool:
+    """Damaged, of an image that is gone, or of one built by an older recipe."""
     try:
         pinned = read_lock(lock)
     except SandboxUnavailable as error:
         notify(str(error))
         return True
-    return pinned is not None and _inspect(engine, pinned) is None
+    if pinned is None:
+        return False
+    labels = _config(engine, pinned).get("Labels") or {}
+    return labels.get(IMAGE_MARK) != recipe().digest
 
 
 def _pull(engine: Engine, wanted: str, notify: Callable[[str], None]) -> bool:

@@ -80,6 +80,29 @@ def main():
 """
 
 
+@pytest.mark.parametrize("runtime", ["runc", "runsc"])
+def test_the_loopback_is_up(engine, base_image, runtime):
+    """Tests of projects start servers on it."""
+    if runtime not in engine.info["Runtimes"]:
+        pytest.skip(f"this engine has no {runtime}")
+    sandbox = open_docker_sandbox(base_image, runtime=runtime)
+    with sandbox.open(box(LOOPBACK)) as session:
+        assert read_all(session, 5) == b"heard", session.end(deadline=soon())
+    sandbox.close()
+
+
+LOOPBACK = """
+import os, socket
+def main():
+    with socket.create_server(("localhost", 0)) as server:
+        with socket.create_connection(server.getsockname()) as near:
+            far, _ = server.accept()
+            far.sendall(b"heard")
+            os.write(1, near.recv(9))
+            far.close()
+"""
+
+
 def test_waiting_sessions_are_used_once_and_refilled(docker_sandbox):
     wanted = box(ECHO)
     docker_sandbox.warm(wanted, 2)

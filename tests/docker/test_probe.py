@@ -19,6 +19,14 @@ def host(**changes):
     return lambda config: config["HostConfig"].update(changes)
 
 
+def network(mode):
+    def take(config):
+        config["NetworkDisabled"] = False
+        config["HostConfig"]["NetworkMode"] = mode
+
+    return take
+
+
 def ulimits(config, **changes):
     for entry in config["HostConfig"]["Ulimits"]:
         if entry["Name"] in changes:
@@ -38,8 +46,8 @@ TAKEN = {
     "one capability": ("capabilities", host(CapAdd=["DAC_OVERRIDE"])),
     "no-new-privileges": ("no-new-privileges", host(SecurityOpt=[])),
     "seccomp": ("seccomp", host(SecurityOpt=["no-new-privileges", "seccomp=unconfined"])),
-    "network none": ("network", host(NetworkMode="bridge")),
-    "network of the host": ("network", host(NetworkMode="host")),
+    "network none": ("network", network("bridge")),
+    "network of the host": ("network", network("host")),
     "read-only root": ("read-only root", host(ReadonlyRootfs=False)),
     "noexec": ("noexec /tmp", host(Tmpfs={"/tmp": "rw,exec,nosuid,nodev,size=16m"})),
     "size of /tmp": ("size of /tmp", host(Tmpfs={"/tmp": "rw,noexec,nosuid,nodev,size=64m"})),

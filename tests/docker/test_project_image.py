@@ -34,9 +34,10 @@ def plain_image(builder):
 
 def test_pytest_runs_in_it_and_nothing_of_the_build_is_left(engine, base_image, plain_image):
     text = """
-import os, subprocess, sys
+import os, socket, subprocess, sys
 def main():
     done = subprocess.run([sys.executable, '-I', '-m', 'pytest', '--version'], capture_output=True)
+    socket.create_server(("localhost", 0)).close()
     left = [p for p in ('/build', '/root/.cache', '/root/.config/pip') if os.path.exists(p)]
     print(done.stdout.decode().strip(), left, flush=True)
 """
@@ -85,9 +86,7 @@ def test_a_build_that_fails_gives_pips_words_and_leaves_nothing(engine, builder,
 def test_an_own_dockerfile(engine, builder, base_image, tmp_path):
     (tmp_path / "Dockerfile").write_text("ARG BASE\nFROM ${BASE}\nRUN echo here > /here\n")
     image = builder.own_image(tmp_path / "Dockerfile")
-    program = Program(
-        name="x", modules=(("m", "def main(): print(open('/here').read())"),), entry="m:main"
-    )
+    program = Program(name="x", modules=(("m", OWN),), entry="m:main")
     sandbox = open_docker_sandbox(base_image)
     with sandbox.open(Box(program=program, image=image)) as session:
         assert read_all(session, 5) == b"here\n"
@@ -97,6 +96,14 @@ def test_an_own_dockerfile(engine, builder, base_image, tmp_path):
         builder.own_image(tmp_path / "Dockerfile")
     with pytest.raises(UserError, match="No such file"):
         builder.own_image(tmp_path / "none")
+
+
+OWN = """
+import socket
+def main():
+    socket.create_server(("localhost", 0)).close()
+    print(open("/here").read())
+"""
 
 
 # --- the verifier, in a throw-away environment ---

@@ -52,6 +52,7 @@ def test_the_process_is_nobody_and_its_input_ends_with_us():
     made = config()
     assert made["User"] == "65534:65534"
     assert made["StdinOnce"]
+    assert made["NetworkDisabled"]
     assert made["OpenStdin"]
     assert not made["Tty"]
     assert made["Image"] == IMAGE
