@@ -16,6 +16,7 @@ class Bench:
     """The check of a run, and what goes with it."""
 
     check: Check
+    first: Step | None = None
     before_worker: Step | None = None
     sandbox: Callable[[], Mapping[str, Json]] = dict
     """`Sandbox.describe`; empty where no code is run."""

@@ -11,6 +11,7 @@ from agent_loop.assemble.bench import Bench
 from agent_loop.assemble.company import Company, dismiss
 from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
+from agent_loop.assemble.project import ProjectDesk
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze, shared_dir
 from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
 from agent_loop.config import Config, clone
@@ -29,9 +30,9 @@ from agent_loop.ports import (
     SystemClock,
 )
 from agent_loop.research.client import ArxivClient
-from agent_loop.sandbox import make_sandbox
+from agent_loop.sandbox import ImageBuilder, make_image_builder, make_sandbox
 from agent_loop.store import RunStore
-from agent_loop.tasks import ResearchTask, Task
+from agent_loop.tasks import ProjectTask, ResearchTask, Task
 
 PROBE_S = 20.0
 STATE = ".scratch"
@@ -259,8 +260,33 @@ class Workshop:
                 desk.take_from(self.store.folder(like))
             return Bench(check=desk.check, before_worker=desk.step, finish=desk.finish)
         self._start_probe()
+        if isinstance(task, ProjectTask):
+            return self._project(task, thread, config)
         check = make_check(task, self.sandbox(), self.config.check, self.clock)
         return Bench(check=check, sandbox=self.sandbox().describe)
+
+    def _project(self, task: ProjectTask, thread: str, config: Config) -> Bench:
+        """With its red run done: a project that cannot be judged is refused before the run."""
+        desk = ProjectDesk(
+            task,
+            self.store.folder(thread),
+            sandbox=self.sandbox(),
+            builder=self._builder,
+            config=config,
+            clock=self.clock,
+            prompt_chars=prompt_chars(config),
+        )
+        try:
+            desk.check.reproduce()
+        except BaseException:
+            desk.check.close()
+            raise
+        return Bench(check=desk.check, first=desk.step, finish=desk.finish, sandbox=desk.describe)
+
+    def _builder(self) -> ImageBuilder:
+        return make_image_builder(
+            self.config.sandbox_settings, state_dir=state_dir(), notify=self.notify, env=self.env
+        )
 
     def freeze(self, task: Task, path: Path) -> str:
         """Search for a research task and keep what is found in a file; gives its digest.
@@ -294,6 +320,7 @@ class Workshop:
             clock=self.clock,
             live=ask.live,
             sandbox=bench.sandbox,
+            first=bench.first,
             before_worker=bench.before_worker,
         )
 

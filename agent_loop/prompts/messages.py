@@ -16,7 +16,7 @@ from agent_loop.ports import Message
 from agent_loop.prompts.fence import bounded, fenced
 
 VARIANTS = ("no_plan", "real_path_example")
-KINDS = ("code", "research")
+KINDS = ("code", "project", "research")
 _NAMES = ("lead.system", "lead.user", "worker.system", "worker.user", "worker.again",
           "reviewer.system", "reviewer.user", "reviewer.lap")  # fmt: skip
 _HOLE = re.compile(r"\{\{(\w+)\}\}")

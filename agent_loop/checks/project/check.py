@@ -109,6 +109,9 @@ class ProjectCheck:
             self._bench.lanes.warm(WARM)
 
     def close(self) -> None:
+        if self._bench is None and not self._memory.exists:
+            # Nothing came of it: leave nothing.
+            shutil.rmtree(self._root, ignore_errors=True)
         self._bench = None
         shutil.rmtree(self._copies, ignore_errors=True)
 
@@ -148,9 +151,16 @@ class ProjectCheck:
             self._bench = self._set_up()
         return self._bench
 
+    @property
+    def _root(self) -> Path:
+        return self._place.folder / "workspace"
+
+    @property
+    def _memory(self) -> Memory:
+        return Memory(self._place.folder / "reproduced.json")
+
     def _set_up(self) -> Bench:
-        root = self._place.folder / "workspace"
-        memory = Memory(self._place.folder / "reproduced.json")
+        root, memory = self._root, self._memory
         if not memory.exists or not root.exists():
             copy_project(self._task.project, root)
         image = self._place.image()

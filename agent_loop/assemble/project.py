@@ -1,0 +1,124 @@
+"""What a project run has beside its models: the copy, its image, the red run, the patch."""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from agent_loop.checks.project import Place, ProjectCheck, Reproduced
+from agent_loop.config import Config
+from agent_loop.context import Question, show
+from agent_loop.errors import SandboxUnavailable
+from agent_loop.graph.parts import Step
+from agent_loop.paths import atomic_write
+from agent_loop.ports import Clock, Json, Limits, Sandbox
+from agent_loop.sandbox import PROJECT_PYTHON, ImageBuilder
+from agent_loop.tasks import ProjectTask
+
+PATCH = "changes.patch"
+MATERIAL_PART = 0.65
+"""Of a prompt, for the project's files and its failing tests."""
+_OUTPUT_PART = 0.25
+"""Of that, for what the failing tests say."""
+_SEARCH_REPLACE = """Format of an edit: the file's path, then a block that is found once in the file.
+
+path/of/file.py
+<<<<<<< SEARCH
+the lines as they are now
+=======
+the lines as they should be
+>>>>>>> REPLACE"""
+_FORMATS = {
+    "auto": _SEARCH_REPLACE,
+    "search_replace": _SEARCH_REPLACE,
+    "whole": "Format of an edit: the file's path on a line, then the whole new file in a fenced "
+    "block.",
+    "diff": "Format of the edits: one unified diff in a fenced block, as `git diff` prints it.",
+    "json": 'Format of the edits: one JSON object {"edits": [{"path": "…", "search": "the lines '
+    'as they are now", "replace": "the lines as they should be"}]}.',
+}
+
+
+class ProjectDesk:
+    """The project of one run."""
+
+    def __init__(
+        self,
+        task: ProjectTask,
+        folder: Path,
+        *,
+        sandbox: Sandbox,
+        builder: Callable[[], ImageBuilder],
+        config: Config,
+        clock: Clock,
+        prompt_chars: int,
+    ) -> None:
+        """`folder` is the run's own.
+
+        Raises:
+            SandboxUnavailable: the configured sandbox never runs projects.
+        """
+        settings = config.sandbox_settings
+        if settings.kind == "local":
+            raise SandboxUnavailable(
+                "sandbox: local cannot run project tasks: their tests would run on your files. "
+                "Use sandbox: docker"
+            )
+        self._task = task
+        self._folder = folder
+        self._sandbox = sandbox
+        self._builder = builder
+        self._limit_chars = int(prompt_chars * MATERIAL_PART)
+        self._format = _FORMATS[config.edit_format]
+        place = Place(
+            folder=folder,
+            image=self._image,
+            python="python3" if task.dockerfile else PROJECT_PYTHON,
+            limits=Limits(memory_mib=settings.memory_mib, cpus=settings.cpus, pids=settings.pids),
+        )
+        self.check = ProjectCheck(
+            task,
+            place=place,
+            sandbox=sandbox,
+            settings=config.check,
+            clock=clock,
+            edit_format=config.edit_format,
+        )
+        self.step = Step(name="reproduce", run=self._reproduce)
+
+    def describe(self) -> Mapping[str, Json]:
+        """The sandbox, with the image that the tests run in and what they are."""
+        return {**self._sandbox.describe(), **self.check.evidence()}
+
+    def finish(self, record: Mapping[str, Json]) -> None:
+        """Write the patch of a run that ended."""
+        answer = record.get("answer")
+        if isinstance(answer, str) and answer:
+            atomic_write(self._folder / PATCH, answer)
+
+    def _image(self) -> str:
+        builder = self._builder()
+        try:
+            if self._task.dockerfile is not None:
+                return builder.own_image(self._task.dockerfile)
+            return builder.project_image(self._task.requirements)
+        finally:
+            builder.close()
+
+    def _reproduce(self, _: object) -> Mapping[str, str]:
+        red = self.check.reproduce()
+        if red.green:
+            return {"outcome": "nothing_to_fix", "reason": red.summary}
+        return {"material": self._material(red)}
+
+    def _material(self, red: Reproduced) -> str:
+        said = red.output[: int(self._limit_chars * _OUTPUT_PART)]
+        head = f"{red.summary}. They say (output of a program):\n\n{said}"
+        files = self.check.files
+        question = Question(task=self._task.task, failing=red.wanted, evidence=red.output)
+        left = self._limit_chars - len(head) - len(self._format) - 10
+        shown = show(
+            files,
+            question,
+            budget=max(left, 500),
+            read_only=[path for path in files if self.check.protected(path)],
+        )
+        return f"{shown.text}\n\n{head}\n\n{self._format}"
