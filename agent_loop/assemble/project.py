@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from agent_loop.assemble.job import prompt_chars
 from agent_loop.checks.project import Place, ProjectCheck, Reproduced
 from agent_loop.config import Config
 from agent_loop.context import Question, show
@@ -18,7 +19,7 @@ MATERIAL_PART = 0.65
 """Of a prompt, for the project's files and its failing tests."""
 _OUTPUT_PART = 0.25
 """Of that, for what the failing tests say."""
-_SEARCH_REPLACE = """Format of an edit: the file's path, then a block that is found once in the file.
+_SEARCH_REPLACE = """Format of an edit: the file's path, then a block that stands once in the file.
 
 path/of/file.py
 <<<<<<< SEARCH
@@ -49,7 +50,6 @@ class ProjectDesk:
         builder: Callable[[], ImageBuilder],
         config: Config,
         clock: Clock,
-        prompt_chars: int,
     ) -> None:
         """`folder` is the run's own.
 
@@ -66,7 +66,7 @@ class ProjectDesk:
         self._folder = folder
         self._sandbox = sandbox
         self._builder = builder
-        self._limit_chars = int(prompt_chars * MATERIAL_PART)
+        self._limit_chars = int(prompt_chars(config) * MATERIAL_PART)
         self._format = _FORMATS[config.edit_format]
         place = Place(
             folder=folder,

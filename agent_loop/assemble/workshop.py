@@ -274,7 +274,6 @@ class Workshop:
             builder=self._builder,
             config=config,
             clock=self.clock,
-            prompt_chars=prompt_chars(config),
         )
         try:
             desk.check.reproduce()
