@@ -21,11 +21,13 @@ from agent_loop.edits import pysource
 from agent_loop.edits.degenerate import refuse_degenerate
 from agent_loop.edits.fences import Block, blocks_of, lines_of
 from agent_loop.edits.labels import Label, label_of
+from agent_loop.edits.loosejson import values_in
 from agent_loop.errors import ReplyError
 
 MAX_BLOCKS = 100
 ASK_FOR_CODE = "Reply with the complete function in one ```python block and nothing else."
 _STOP_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<end_of_turn>")
+_JSON_KEYS = ("code", "solution", "answer", "python", "function", "content")
 _SHELL = frozenset({"bash", "sh", "shell", "zsh", "console", "terminal", "output", "diff", "patch"})
 
 
@@ -63,7 +65,7 @@ def code_from_reply(text: str) -> Found:
     candidates = [found for block in blocks if (found := _candidate(block)) is not None]
     if candidates:
         return _choose(candidates, _preparations(blocks), len(blocks))
-    plain = None if _any_code_block(blocks) else _plain_code(text)
+    plain = None if _any_code_block(blocks) else _plain_code(text) or _code_in_json(text)
     if plain is not None:
         return plain
     raise ReplyError(_why_nothing(text, blocks))
@@ -204,6 +206,19 @@ def _plain_code(text: str) -> Found | None:
     if not isinstance(tree, ast.Module) or not pysource.holds_definition(tree):
         return None
     return Found(code=body.strip("\n") + "\n", notes=("code without a fence",))
+
+
+def _code_in_json(text: str) -> Found | None:
+    """`{"code": "def f(x): ..."}`, from models that were trained to answer so."""
+    for value, _, _ in values_in(text):
+        for key in _JSON_KEYS:
+            code = value.get(key) if isinstance(value, dict) else None
+            if not isinstance(code, str):
+                continue
+            tree = pysource.parse(code)
+            if isinstance(tree, ast.Module) and pysource.holds_definition(tree):
+                return Found(code=code.strip("\n") + "\n", notes=("code inside JSON",))
+    return None
 
 
 def _why_nothing(text: str, blocks: list[Block]) -> str:

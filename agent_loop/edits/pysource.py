@@ -118,7 +118,7 @@ def only_tests(tree: ast.Module) -> bool:
         for node in tree.body
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     ]
-    return bool(names) and all(name.startswith(("test_", "Test", "check")) for name in names)
+    return bool(names) and all(name.startswith(("test_", "Test")) for name in names)
 
 
 def _top_statements(tree: ast.Module) -> list[ast.stmt]:

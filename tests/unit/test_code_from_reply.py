@@ -63,6 +63,8 @@ SAME_CODE = {
     "new-file diff in a python fence": fenced(
         "--- /dev/null\n+++ b/add.py\n@@ -0,0 +1,2 @@\n+def add(a, b):\n+    return a + b\n"
     ),
+    "inside JSON": '{"code": "def add(a, b):\\n    return a + b\\n"}',
+    "inside JSON, in a fence": '```json\n{"code": "def add(a, b):\\n    return a + b",}\n```',
     "a fragment first": "The fault is here:\n" + fenced("    return a - b\n") + fenced(CODE),
 }
 
@@ -107,6 +109,12 @@ def test_fences_inside_a_docstring():
 def test_fences_inside_a_docstring_at_the_margin():
     code = '"""Adding.\n\n```python\nadd(1, 2)\n```\n"""\n\n\ndef add(a, b):\n    return a + b\n'
     assert code_from_reply(fenced(code)).code == code
+
+
+def test_a_function_that_is_called_check_is_no_test():
+    code = "def check_sum(n):\n    return helper(n)\n"
+    helper = "def helper(n):\n    return n\n"
+    assert code_from_reply(fenced(code) + fenced(helper)).code == f"{code}\n\n{helper}"
 
 
 def test_a_lambda_counts():
