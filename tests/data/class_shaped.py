@@ -1330,6 +1330,391 @@ assert e.days_until(date(2024, 2, 28)) == 2
 assert e.shifted(days=1).when == date(2024, 3, 2)
 assert e.when + timedelta(days=1) == date(2024, 3, 2)
 """),
+_task("iterables_in","""
+def total(xs): return sum(xs)
+def joined(xs, sep='-'): return sep.join(str(x) for x in xs)
+def first(pred, xs): return next((x for x in xs if pred(x)), None)
+def my_sorted(xs, key=None, reverse=False): return sorted(xs, key=key, reverse=reverse)
+def group_by(xs, key):
+    out = {}
+    for x in xs: out.setdefault(key(x), []).append(x)
+    return out
+""",("sum(xs)","len(list(xs))"),"""
+assert total(x * x for x in range(4)) == 14
+assert total(iter([5, 2])) == 7 and total(map(int, ['3', '4'])) == 7 and total(range(5)) == 10
+assert joined(['a', 1], sep=', ') == 'a, 1'
+assert first(lambda x: x > 2, [1, 2, 3, 4]) == 3 and first(str.isdigit, ['a']) is None
+assert my_sorted(['bb', 'A', 'ccc'], key=len) == ['A', 'bb', 'ccc']
+assert my_sorted(['b', 'A'], key=str.lower, reverse=True) == ['b', 'A']
+from operator import itemgetter
+assert my_sorted([(1, 'z'), (2, 'a')], key=itemgetter(1)) == [(2, 'a'), (1, 'z')]
+assert group_by([1, 2, 3], key=lambda x: x % 2 == 0) == {False: [1, 3], True: [2]}
+"""),
+_task("global_counter","""
+def repeat(n, fn):
+    for i in range(n): fn(i)
+def safely(fn, default=None):
+    try: return fn()
+    except Exception as e: return default if default is not None else type(e).__name__
+""",("range(n)","range(n + 1)"),"""
+hits = 0
+def bump(i):
+    global hits
+    hits += i
+def boom(): raise KeyError('x')
+repeat(4, bump)
+assert hits == 6
+assert safely(boom) == 'KeyError'
+assert safely(boom, 3) == 3
+def outer():
+    n = 0
+    def inc(i):
+        nonlocal n
+        n += 1
+    repeat(3, inc)
+    return n
+assert outer() == 3
+"""),
+_task("raises_helper","""
+def parse_age(text):
+    n = int(text)
+    if n < 0: raise ValueError('negative age')
+    if n > 150: raise OverflowError('too old')
+    return n
+""",("n > 150","n > 1500"),"""
+def raises(exc, fn, *args):
+    try:
+        fn(*args)
+    except exc as e:
+        return str(e) or True
+    return False
+def test_good():
+    assert parse_age('7') == 7
+def test_bad():
+    assert raises(ValueError, parse_age, 'x')
+    assert raises(ValueError, parse_age, '-1') == 'negative age'
+    assert raises((OverflowError, KeyError), parse_age, '151')
+for t in [test_good, test_bad]:
+    t()
+"""),
+_task("friends","""
+class Person:
+    def __init__(self, name): self.name, self.friends, self.best = name, [], None
+    def befriend(self, other):
+        self.friends.append(other); other.friends.append(self)
+        self.best = self.best or other
+        return self
+    def __str__(self): return f'P({self.name})'
+    def __format__(self, spec): return format(self.name, spec)
+def swap(a, b): return b, a
+def popular(people): return max(people, key=lambda p: len(p.friends))
+""",("other.friends.append(self)","pass"),"""
+a, b, c = Person('a'), Person('b'), Person('c')
+a.befriend(b).befriend(c)
+assert a.friends == [b, c] and b in a.friends and c.friends == [a]
+assert a.best is b and b.best is None
+assert a.friends.index(c) == 1
+assert swap(a, b) == (b, a) and swap(a, b)[0] is b
+assert {a, b} == {b, a} and len({a, b, a}) == 2
+assert popular([a, b, c]) is a
+assert list(map(str, a.friends)) == ['P(b)', 'P(c)']
+assert '%s|%s' % (a, b) == 'P(a)|P(b)' and '{}'.format(c) == 'c' and f'{a:>3}' == '  a'
+assert {p.name: p for p in (a, b)}['b'].friends[0] is a
+assert [p.name for p in sorted([c, b, a], key=lambda p: p.name)] == ['a', 'b', 'c']
+"""),
+_task("rate_limiter","""
+class RateLimiter:
+    def __init__(self, limit, period, clock): self.limit, self.period, self.clock, self.t = limit, period, clock, []
+    def allow(self):
+        now = self.clock()
+        self.t = [x for x in self.t if now - x < self.period]
+        if len(self.t) >= self.limit: return False
+        self.t.append(now); return True
+""",("< self.period","<= self.period"),"""
+t = [0]
+rl = RateLimiter(2, 10, clock=lambda: t[0])
+assert rl.allow() and rl.allow() and not rl.allow()
+t[0] = 10
+assert rl.allow()
+"""),
+_task("generic_stack","""
+from typing import Generic, TypeVar
+T = TypeVar('T')
+class Stack(Generic[T]):
+    def __init__(self): self._x: list[T] = []
+    def push(self, x: T) -> None: self._x.append(x)
+    def pop(self) -> T: return self._x.pop()
+    def count(self, x): return self._x.count(x)
+""",("self._x.count(x)","len(self._x)"),"""
+s = Stack[int]()
+s.push(1); s.push(2); s.push(1)
+assert s.count(1) == 2
+assert s.pop() == 1
+"""),
+_task("str_enum","""
+from enum import Enum
+class Suit(str, Enum):
+    HEARTS = 'h'
+    SPADES = 's'
+    @property
+    def color(self): return 'red' if self is Suit.HEARTS else 'black'
+    def __str__(self): return self.name.title()
+""",("self.name.title()","self.name"),"""
+assert Suit('h') is Suit.HEARTS
+assert Suit.SPADES.color == 'black'
+assert str(Suit.HEARTS) == 'Hearts' and f'{Suit.SPADES}' == 'Spades'
+assert Suit.HEARTS == 'h' and Suit.HEARTS.value == 'h'
+assert [s.value for s in Suit] == ['h', 's']
+assert Suit.HEARTS.upper() == 'H'
+"""),
+_task("singledispatch","""
+from functools import singledispatch
+@singledispatch
+def show(x): return f'obj {x}'
+@show.register
+def _(x: int): return f'int {x}'
+@show.register(list)
+def _(x): return f'list of {len(x)}'
+""",("list of","list"),"""
+assert show('a') == 'obj a' and show(3) == 'int 3' and show([1, 2]) == 'list of 2'
+@show.register(float)
+def _(x): return 'float!'
+assert show(1.5) == 'float!'
+"""),
+_task("attr_dict","""
+class AttrDict(dict):
+    def __getattr__(self, k):
+        try: return self[k]
+        except KeyError: raise AttributeError(k) from None
+    def __setattr__(self, k, v): self[k] = v
+""",("self[k] = v","self[k] = str(v)"),"""
+d = AttrDict(a=1)
+assert d.a == 1
+d.b = 2
+assert d['b'] == 2 and sorted(d) == ['a', 'b']
+assert 'a' in d and len(d) == 2
+assert list(d.keys()) == ['a', 'b'] and dict(d) == {'a': 1, 'b': 2}
+assert {**d} == {'a': 1, 'b': 2}
+assert d.get('zz', 0) == 0 and not hasattr(d, 'zz')
+"""),
+_task("named_tuple_result","""
+from collections import namedtuple
+Stats = namedtuple('Stats', 'mean median')
+def stats(xs):
+    xs = sorted(xs)
+    return Stats(sum(xs) / len(xs), xs[len(xs) // 2])
+""",("len(xs) // 2","0"),"""
+s = stats([1, 2, 9])
+assert s == (4.0, 2)
+assert s.mean == 4.0 and s.median == 2 and s[0] == 4
+m, md = stats([5])
+assert m == md == 5
+assert s._fields == ('mean', 'median') and s._asdict() == {'mean': 4.0, 'median': 2}
+assert isinstance(s, tuple) and Stats(1, 2) == Stats(1, 2)
+"""),
+_task("class_state","""
+class Config:
+    DEFAULTS = {'a': 1}
+    def __init__(self, **kw): self.values = {**self.DEFAULTS, **kw}
+    def __getitem__(self, k): return self.values[k]
+""",("**self.DEFAULTS, ",""),"""
+assert Config()['a'] == 1
+Config.DEFAULTS['a'] = 5
+assert Config()['a'] == 5
+""", shared=True),
+_task("module_cache","""
+CACHE = {}
+def square(x):
+    if x not in CACHE: CACHE[x] = x * x
+    return CACHE[x]
+""",("CACHE[x] = x * x","CACHE[x] = x"),"""
+assert square(3) == 9
+assert CACHE == {3: 9}
+CACHE.clear()
+assert square(2) == 4 and CACHE == {2: 4}
+""", shared=True),
+_task("module_cache_read","""
+CACHE = {}
+LIMIT = 10
+def square(x):
+    if x not in CACHE: CACHE[x] = x * x
+    return CACHE[x]
+""",("CACHE[x] = x * x","CACHE[x] = x"),"""
+assert square(3) == 9
+assert CACHE == {3: 9} and LIMIT == 10 and 3 in CACHE
+"""),
+_task("context_decorator","""
+from contextlib import ContextDecorator
+class tracked(ContextDecorator):
+    depth = 0
+    def __enter__(self): tracked.depth += 1; return self
+    def __exit__(self, *exc): tracked.depth -= 1; return False
+""",("tracked.depth -= 1","pass"),"""
+@tracked()
+def work():
+    return tracked.depth
+assert work() == 1
+assert tracked.depth == 0
+with tracked():
+    assert tracked.depth == 1
+"""),
+_task("number_like","""
+import math
+class Angle:
+    def __init__(self, d): self.d = d % 360
+    def __float__(self): return float(self.d)
+    def __int__(self): return int(self.d)
+    def __round__(self, n=None): return round(self.d, n)
+    def __floor__(self): return math.floor(self.d)
+    def __abs__(self): return abs(self.d)
+    def __neg__(self): return Angle(-self.d)
+    def __eq__(self, o): return isinstance(o, Angle) and abs(self.d - o.d) < 1e-9
+    def __mod__(self, k): return Angle(self.d % k)
+    def __divmod__(self, k): return divmod(self.d, k)
+    def __index__(self): return int(self.d)
+""",("d % 360","d"),"""
+import math
+a = Angle(370.25)
+assert float(a) == 10.25 and int(a) == 10 and round(a, 1) == 10.2 and round(a) == 10
+assert math.floor(a) == 10 and abs(a) == 10.25
+assert -Angle(10) == Angle(350)
+assert Angle(95) % 90 == Angle(5)
+assert divmod(Angle(95), 90) == (1, 5)
+assert [0, 1, 2, 3][Angle(2)] == 2 and hex(Angle(16)) == '0x10'
+assert math.isclose(math.sin(math.radians(Angle(90))), 1.0)
+"""),
+_task("bank_errors","""
+class Bank:
+    def __init__(self): self.accounts = {}
+    def open(self, name, start=0):
+        if name in self.accounts: raise KeyError(f'{name} exists')
+        self.accounts[name] = start
+        return self
+    def transfer(self, a, b, n):
+        if a not in self.accounts or b not in self.accounts: raise LookupError('no such account')
+        if self.accounts[a] < n: raise ValueError('insufficient funds')
+        self.accounts[a] -= n; self.accounts[b] += n
+    def balance(self, name): return self.accounts[name]
+""",("self.accounts[b] += n","pass"),"""
+bank = Bank().open('a', 100).open('b')
+bank.transfer('a', 'b', 30)
+assert (bank.balance('a'), bank.balance('b')) == (70, 30)
+assert bank.accounts == {'a': 70, 'b': 30}
+errors = []
+for args in (('a', 'z', 1), ('a', 'b', 1000)):
+    try:
+        bank.transfer(*args)
+    except Exception as e:
+        errors.append((type(e).__name__, str(e)))
+assert errors == [('LookupError', 'no such account'), ('ValueError', 'insufficient funds')]
+assert bank.balance('a') == 70, 'failed transfers change nothing'
+"""),
+_task("visitor","""
+class Num:
+    def __init__(self, v): self.v = v
+    def accept(self, visit): return visit(self)
+class Add:
+    def __init__(self, l, r): self.l, self.r = l, r
+    def accept(self, visit): return visit(self)
+def evaluate(n): return n.v if isinstance(n, Num) else evaluate(n.l) + evaluate(n.r)
+""",("+ evaluate(n.r)","- evaluate(n.r)"),"""
+tree = Add(Num(1), Add(Num(2), Num(3)))
+assert evaluate(tree) == 6
+def depth(n):
+    return 1 if isinstance(n, Num) else 1 + max(n.l.accept(depth), n.r.accept(depth))
+assert tree.accept(depth) == 3
+assert tree.r.l.v == 2
+"""),
+_task("deque_and_sets","""
+from collections import deque, Counter, defaultdict, OrderedDict
+from decimal import Decimal
+from fractions import Fraction
+import datetime as dt
+def window(xs, n): return deque(xs, maxlen=n)
+def letters(s): return Counter(s)
+def index(ws):
+    d = defaultdict(list)
+    for w in ws: d[w[0]].append(w)
+    return d
+def uniq(xs): return frozenset(xs)
+def money(x): return Decimal(x).quantize(Decimal('0.01'))
+def half(n): return Fraction(n, 2)
+def nextday(d): return d + dt.timedelta(days=1)
+def encode(s): return s.encode(), bytearray(s.encode()), memoryview
+""",("maxlen=n","maxlen=n + 1"),"""
+from collections import deque, Counter
+from decimal import Decimal
+from fractions import Fraction
+from datetime import date
+assert window([1, 2, 3], 2) == deque([2, 3]) and window([], 5).maxlen == 5
+assert letters('aab') == Counter(a=2, b=1) and letters('aab').most_common(1) == [('a', 2)]
+assert index(['ab', 'ac', 'b'])['a'] == ['ab', 'ac'] and index([])['q'] == []
+assert uniq([1, 1, 2]) == {1, 2} and isinstance(uniq([]), frozenset)
+assert money('2.345') == Decimal('2.34') and str(money('1')) == '1.00'
+assert half(3) == Fraction(3, 2) and half(4) == 2
+assert nextday(date(2024, 2, 28)) == date(2024, 2, 29)
+assert encode('a')[:2] == (b'a', bytearray(b'a'))
+"""),
+_task("reentrant","""
+class Parser:
+    def __init__(self, text): self.t, self.i = text.replace(' ', ''), 0
+    def parse(self):
+        v = self.term()
+        while self.i < len(self.t) and self.t[self.i] in '+-':
+            op = self.t[self.i]; self.i += 1
+            w = self.term(); v = v + w if op == '+' else v - w
+        return v
+    def term(self):
+        v = self.atom()
+        while self.i < len(self.t) and self.t[self.i] in '*/':
+            op = self.t[self.i]; self.i += 1
+            w = self.atom(); v = v * w if op == '*' else v / w
+        return v
+    def atom(self):
+        if self.t[self.i] == '(':
+            self.i += 1; v = self.parse(); self.i += 1; return v
+        j = self.i
+        while j < len(self.t) and self.t[j].isdigit(): j += 1
+        v = int(self.t[self.i:j]); self.i = j
+        return v
+""",("v * w","v + w"),"""
+assert Parser('1 + 2 * 3').parse() == 7
+assert Parser('(1 + 2) * 3').parse() == 9
+assert Parser('8 / 4 - 1').parse() == 1
+assert abs(Parser('1 / 3').parse() - 0.3333333) < 1e-6
+"""),
+_task("lazy_pipeline","""
+class Stream:
+    def __init__(self, src): self.src = src
+    def map(self, f): return Stream(f(x) for x in self.src)
+    def filter(self, f): return Stream(x for x in self.src if f(x))
+    def take(self, n):
+        def go():
+            for i, x in enumerate(self.src):
+                if i >= n: return
+                yield x
+        return Stream(go())
+    def __iter__(self): return iter(self.src)
+    def to_list(self): return list(self)
+""",("if f(x)","if not f(x)"),"""
+import itertools
+assert Stream(itertools.count()).filter(lambda x: x % 2).map(lambda x: x * 10).take(3).to_list() == [10, 30, 50]
+assert list(Stream([1, 2])) == [1, 2]
+assert sum(Stream('123').map(int)) == 6
+"""),
+_task("optional_and_unions","""
+class Maybe:
+    def __init__(self, v=None): self.v = v
+    def bind(self, f): return self if self.v is None else Maybe(f(self.v))
+    def or_else(self, d): return d if self.v is None else self.v
+    def __bool__(self): return self.v is not None
+    def __eq__(self, o): return isinstance(o, Maybe) and self.v == o.v
+""",("self if self.v is None else ",""),"""
+assert Maybe(3).bind(lambda x: x + 1).or_else(0) == 4
+assert Maybe().bind(lambda x: x + 1).or_else(9) == 9
+assert not Maybe() and Maybe(0)
+assert Maybe(2) == Maybe(1).bind(lambda x: x * 2)
+"""),
     # --- these need one process ------------------------------------------------------------
     _task("subclass_in_tests", """
         class Base:

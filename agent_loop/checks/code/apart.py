@@ -150,13 +150,26 @@ def _changes(reading: Reading) -> Iterator[tuple[ast.AST, ast.expr]]:
 def _changed_copies(reading: Reading) -> Hits:
     """A change of something that an instance or a function gave: only a copy of it is here."""
     for node, value in _changes(reading):
-        if isinstance(value, ast.Attribute) and _root(value) in reading.instances:
-            yield node, f"changes {ast.unparse(value)}, a copy of what the instance holds"
+        root = _root(value)
+        owned = isinstance(value, ast.Attribute) and (
+            root in reading.instances or root in reading.wanted
+        )
+        if owned or (isinstance(value, ast.Name) and _is_data(reading, value.id)):
+            yield node, f"changes {ast.unparse(value)}, a copy of what the solution holds"
         elif isinstance(value, ast.Name):
             origins = [o for o in reading.sources.get(value.id, ()) if _gives_copy(reading, o)]
             plain = origins and not reading.clearly_instance(value.id)
             if plain and _asked_after(reading, node):
                 yield node, f"changes {value.id}, a copy of what {ast.unparse(origins[0])} gave"
+
+
+def _is_data(reading: Reading, name: str) -> bool:
+    """A name of the solution that is never called: a value, not a class or function."""
+    calls = (reading.parents.get(use) for use in reading.uses(name))
+    return name in reading.wanted and not any(
+        isinstance(call, ast.Call) and isinstance(call.func, ast.Name) and call.func.id == name
+        for call in calls
+    )
 
 
 def _gives_copy(reading: Reading, origin: ast.expr) -> bool:

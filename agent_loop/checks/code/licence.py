@@ -180,6 +180,8 @@ class _Grants:
             self.names.add(_label(function))
         elif isinstance(function, ast.Name):
             self._grant_called_name(function.id, call)
+        elif isinstance(function, ast.Subscript) and isinstance(function.value, ast.Name):
+            self.names.update((function.value.id, function.value.id + "()"))
 
     def _grant_called_name(self, name: str, call: ast.Call) -> None:
         if name in self._reading.wanted:

@@ -88,8 +88,11 @@ class Reading:
 
     def constructs(self, value: ast.AST) -> str | None:
         """The class name that `value` calls, or that the variable `value` was made with."""
-        if isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
-            return value.func.id if self.is_class_name(value.func.id) else None
+        if isinstance(value, ast.Call):
+            # `Stack(...)` or `Stack[int](...)`
+            called = value.func.value if isinstance(value.func, ast.Subscript) else value.func
+            named = isinstance(called, ast.Name) and self.is_class_name(called.id)
+            return called.id if isinstance(called, ast.Name) and named else None
         if isinstance(value, ast.Name):
             for origin in [*self.sources.get(value.id, ()), *self.entered.get(value.id, ())]:
                 if isinstance(origin, ast.Call) and (name := self.constructs(origin)):

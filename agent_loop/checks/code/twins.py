@@ -4,65 +4,125 @@ The text is altered in place, so that nothing but the value tells a twin from th
 """
 
 import ast
+from collections.abc import Iterator
 
 from agent_loop.checks.code.inside.marks import asserts_of
 from agent_loop.checks.code.reading import Reading
 
-_CANDIDATES = 3
-"""Altered values tried per assert: `min(1, 5)` stays 1 when the 5 is altered."""
+_MOST = 3
+"""Twins per assert."""
 _FAR = 10**9
+Change = tuple[ast.expr, str]
+"""A place in the tests, and the text that takes it."""
 
 
-def twins_of(reading: Reading, text: str) -> list[list[str]]:
-    """For every assert, in order, texts of which at least one must fail; empty: it has no twin."""
-    return [_twins(node, reading, text) for node, _ in asserts_of(reading.tree)]
+def twins_of(reading: Reading, text: str) -> list[list[list[str]]]:
+    """For every assert, in order, groups of texts; of each group at least one must fail."""
+    return [
+        [
+            [_replaced(text, *change) for change in group]
+            for group in _groups(node.test, reading, text)
+        ]
+        for node, _ in asserts_of(reading.tree)
+    ]
 
 
-def _twins(node: ast.Assert, reading: Reading, text: str) -> list[str]:
-    if isinstance(node.test, ast.Constant):
+def _groups(test: ast.expr, reading: Reading, text: str) -> list[list[Change]]:
+    if isinstance(test, ast.Constant):
         return []
-    changes = [(const, repr(value)) for const, value in _alterations(node.test, reading)]
-    if not changes:
-        whole = ast.get_source_segment(text, node.test) or ""
-        changes = [(node.test, f"(not ({whole}))")]
-    return [_replaced(text, place, new) for place, new in changes[:_CANDIDATES]]
+    groups = [group for group in _altered(test, reading) if group]
+    if groups:
+        return groups[:_MOST]
+    whole = ast.get_source_segment(text, test) or ""
+    return [[(test, f"(not ({whole}))")]]
 
 
-def _alterations(test: ast.expr, reading: Reading) -> list[tuple[ast.expr, object]]:
+def _altered(test: ast.expr, reading: Reading) -> list[list[Change]]:
     if isinstance(test, ast.BoolOp) and isinstance(test.op, ast.And):
-        found = (_alterations(value, reading) for value in test.values)
-        return next((alterations for alterations in found if alterations), [])
-    if not isinstance(test, ast.Compare) or len(test.ops) != 1:
-        return []
-    return _of_compare(test, reading)
-
-
-def _of_compare(test: ast.Compare, reading: Reading) -> list[tuple[ast.expr, object]]:
-    left, operation, right = test.left, test.ops[0], test.comparators[0]
-    if isinstance(operation, ast.Eq):
-        expected = left if reading.asks(right) and not reading.asks(left) else right
-        return _ends([(const, _other(const.value)) for const in _constants(expected)])
-    if isinstance(operation, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
-        target = [const for const in _subtracted(left) if _is_number(const.value)]
-        if target:
-            return [(const, const.value + _FAR) for const in target]  # type: ignore[operator]
-        sign = -1 if isinstance(operation, ast.Lt | ast.LtE) else 1
-        return _bounds(right, sign) or _bounds(left, -sign)
-    if isinstance(operation, ast.In) and isinstance(left, ast.Constant):
-        return [(left, _strange(left.value))]
+        return [group for value in test.values for group in _altered(value, reading)]
+    if isinstance(test, ast.Compare) and len(test.ops) == 1:
+        return _of_compare(test.left, test.ops[0], test.comparators[0], reading)
+    if isinstance(test, ast.Call):
+        return [_of_call(test, reading)]
+    if isinstance(test, ast.UnaryOp) and isinstance(inner := test.operand, ast.Compare):
+        unequal = len(inner.ops) == 1 and isinstance(inner.ops[0], ast.NotEq)
+        return _of_compare(inner.left, ast.Eq(), inner.comparators[0], reading) if unequal else []
     return []
 
 
-def _ends(found: list[tuple[ast.expr, object]]) -> list[tuple[ast.expr, object]]:
-    """The last first: it is the least likely to be swallowed by what stands around it."""
-    return [found[-1], *found[:-1]] if found else []
+def _of_compare(
+    left: ast.expr, operation: ast.cmpop, right: ast.expr, reading: Reading
+) -> list[list[Change]]:
+    if isinstance(operation, ast.Eq):
+        expected = left if reading.asks(right) and not reading.asks(left) else right
+        return _of_expected(expected, reading)
+    if isinstance(operation, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
+        # Of `abs(f(x) - 4.5) < eps` the 4.5: a lying difference is under every bound.
+        targets: list[list[Change]] = [_bound(const, 1) for const in _subtracted(left)]
+        sign = -1 if isinstance(operation, ast.Lt | ast.LtE) else 1
+        return targets or [_bound(right, sign) or _bound(left, -sign)]
+    if isinstance(operation, ast.In) and isinstance(left, ast.Constant):
+        return [[(left, repr(_strange(left.value)))]]
+    return []
 
 
-def _constants(side: ast.expr) -> list[ast.Constant]:
-    inner = {id(x) for n in ast.walk(side) if isinstance(n, ast.JoinedStr) for x in ast.walk(n)}
+def _of_expected(side: ast.expr, reading: Reading) -> list[list[Change]]:
+    """Every constant of a literal must matter; around anything else at least one."""
+    literal = _literal(side)
+    if literal is None and isinstance(side, ast.Name):
+        literal = next(_given_to(side.id, reading), None)
+    found: list[Change] = [(c, repr(_other(c.value))) for c in _constants(literal or [side])]
+    found = [found[-1], *found[:-1]] if found else []
+    if literal is None:  # `min(1, 5)` stays 1 when the 5 is altered
+        return [found[:_MOST]]
+    return [[change] for change in found]
+
+
+def _literal(side: ast.expr) -> list[ast.expr] | None:
+    try:
+        ast.literal_eval(side)
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+        return None
+    return [side]
+
+
+def _given_to(name: str, reading: Reading) -> Iterator[list[ast.expr]]:
+    """The literals that a variable stands for: assigned, or the column of a table looped over."""
+    for node in reading.nodes:
+        if isinstance(node, ast.For | ast.comprehension) and _literal(node.iter):
+            rows = node.iter.elts if isinstance(node.iter, ast.List | ast.Tuple) else []
+            targets = node.target.elts if isinstance(node.target, ast.Tuple) else []
+            at = [getattr(target, "id", "") for target in targets]
+            if name in at:
+                column = at.index(name)
+                cells = [row.elts for row in rows if isinstance(row, ast.Tuple | ast.List)]
+                yield [row[column] for row in cells if len(row) > column]
+    for origin in reading.sources.get(name, ()):
+        if literal := _literal(origin):
+            yield literal
+
+
+def _of_call(call: ast.Call, reading: Reading) -> list[Change]:
+    """`math.isclose(f(2), 1.41)`, `f(x).startswith('XI')`, `hasattr(x, 'name')`."""
+    function = call.func
+    known = isinstance(function, ast.Attribute) and (
+        function.attr in ("startswith", "endswith") or not reading.asks(function.value)
+    )
+    named = isinstance(function, ast.Name) and function.id == "hasattr"
+    if not (known or named) or not reading.asks(call):
+        return []
+    constants = [arg for arg in call.args if isinstance(arg, ast.Constant)]
+    return [
+        (c, repr(_strange(c.value))) for c in constants if isinstance(c.value, int | float | str)
+    ]
+
+
+def _constants(sides: list[ast.expr]) -> list[ast.Constant]:
+    nodes = [node for side in sides for node in ast.walk(side)]
+    inner = {id(x) for n in nodes if isinstance(n, ast.JoinedStr) for x in ast.walk(n)}
     found = [
         node
-        for node in ast.walk(side)
+        for node in nodes
         if isinstance(node, ast.Constant)
         and id(node) not in inner
         and isinstance(node.value, int | float | str | bytes | None)
@@ -71,19 +131,18 @@ def _constants(side: ast.expr) -> list[ast.Constant]:
 
 
 def _subtracted(side: ast.expr) -> list[ast.Constant]:
-    """Of `abs(f(x) - 4.5)` the 4.5."""
     return [
         part
         for node in ast.walk(side)
         if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Sub)
         for part in (node.left, node.right)
-        if isinstance(part, ast.Constant)
+        if isinstance(part, ast.Constant) and _is_number(part.value)
     ]
 
 
-def _bounds(side: ast.expr, sign: int) -> list[tuple[ast.expr, object]]:
+def _bound(side: ast.expr, sign: int) -> list[Change]:
     if isinstance(side, ast.Constant) and _is_number(side.value):
-        return [(side, side.value + sign * _FAR)]  # type: ignore[operator]
+        return [(side, repr(side.value + sign * _FAR))]  # type: ignore[operator]
     return []
 
 
@@ -103,7 +162,7 @@ def _other(value: object) -> object:
 
 
 def _strange(value: object) -> object:
-    """Something that no collection of a test holds."""
+    """Something that no collection or result of a test holds."""
     if isinstance(value, str):
         return f"{value}~{value}~"
     return value + _FAR if _is_number(value) else 987_654_321.5  # type: ignore[operator]

@@ -10,6 +10,7 @@ iteration, attributes) need none. A handle never equals a plain value.
 from __future__ import annotations
 
 import builtins
+import math
 import operator
 
 TYPE_CHECKING = False
@@ -315,6 +316,10 @@ def _only_some() -> dict[str, Any]:
         methods[f"__{name}__"] = _giving(function)
         methods[f"__r{name}__"] = _giving(function, swapped=True)
         methods[f"__i{name}__"] = _giving(getattr(operator, "i" + name))
+    for name in ("floor", "ceil", "trunc"):
+        methods[f"__{name}__"] = _taking(getattr(math, name))
+    methods["__bytes__"] = _typed(bytes, bytes)
+    methods["__complex__"] = _typed(complex, complex)
     methods["__divmod__"] = _giving(divmod)
     return methods | _CALLED
 
