@@ -6,14 +6,16 @@ set -euo pipefail
 
 ENGINE_WAIT_S=${ENGINE_WAIT_S:-60}
 LOG=${ENGINE_LOG:-/var/log/agent-loop-dockerd.log}
-RUN_DIR=${ENGINE_RUN_DIR:-/var/run}   # another folder only in tests
+RUN_DIR=${ENGINE_RUN_DIR:-/var/run}   # this and ENGINE_ARGS: only to try the script beside a living engine
 
 say() { echo "engine: $*" >&2; }
 
 answers() { timeout 10 docker info >/dev/null 2>&1; }
 
-lives() { # PID NAME: whether that process exists and is that program, not a number used again
-    [ -n "$1" ] && [ -r "/proc/$1/comm" ] && [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ]
+lives() { # PID NAME: whether that process runs and is that program; not a number used again, and
+    # not a zombie, which nobody collects on machines without an init system
+    [ -n "$1" ] && [ -r "/proc/$1/comm" ] && [ "$(cat "/proc/$1/comm" 2>/dev/null)" = "$2" ] &&
+        ! grep -qE '^State:[[:space:]]+[ZX]' "/proc/$1/status" 2>/dev/null
 }
 
 # A killed dockerd leaves its number behind, and the next one then refuses to start.
@@ -54,7 +56,8 @@ start_by_service() {
 start_by_hand() {
     clear_all_stale
     # No console, no standard input, a session of its own: it must outlive this script.
-    setsid --fork dockerd >>"$LOG" 2>&1 </dev/null
+    # shellcheck disable=SC2086
+    setsid --fork dockerd ${ENGINE_ARGS:-} >>"$LOG" 2>&1 </dev/null
 }
 
 wait_for_answer() {

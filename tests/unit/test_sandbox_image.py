@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -170,6 +171,19 @@ def test_a_number_that_another_program_uses_now_is_stale_too(tmp_path):
     (tmp_path / "docker.pid").write_text(str(os.getpid()))
     bash("clear_all_stale", ENGINE_RUN_DIR=str(tmp_path))
     assert not (tmp_path / "docker.pid").exists()
+
+
+def test_a_zombie_does_not_live(tmp_path):
+    """Killed by hand, and nobody above it collects it."""
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    (tmp_path / "zombie.pid").write_text(str(child.pid))
+    status = Path(f"/proc/{child.pid}/status")
+    while "zombie" not in status.read_text():
+        time.sleep(0.01)
+    name = Path(f"/proc/{child.pid}/comm").read_text().strip()
+    bash(f'clear_stale "{tmp_path}/zombie.pid" "{name}"')
+    child.wait()
+    assert not (tmp_path / "zombie.pid").exists()
 
 
 def test_the_number_of_a_living_engine_stays(tmp_path):
