@@ -3,7 +3,6 @@
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Literal
 
 from agent_loop.checks.citations import CitationCheck, judge
 from agent_loop.checks.citations.markdown import bibtex, markdown
@@ -37,7 +36,7 @@ class ResearchDesk:
         *,
         client: Callable[[], ArxivClient],
         clock: Clock,
-        numbers: Literal["check", "ignore"] = "check",
+        notify: Callable[[str], None] = lambda _: None,
         prompt_chars: int = 24_000,
     ) -> None:
         """`folder` is the run's own.
@@ -47,14 +46,12 @@ class ResearchDesk:
         """
         self._task = task
         self._folder = folder
+        self._notify = notify
         self._frozen = frozen.load(task.papers, query=task.query) if task.papers else None
         self._client = client if self._frozen else _checked(client)
         self._limit_chars = min(MATERIAL_CHARS, int(prompt_chars * MATERIAL_PART))
-        self._numbers: Literal["check", "ignore"] = (
-            "ignore" if "ignore" in (numbers, task.numbers) else "check"
-        )
         self.check = CitationCheck(
-            self.papers, question=task.task, numbers=self._numbers, clock=clock
+            self.papers, question=task.task, numbers=task.numbers, clock=clock
         )
         self.step = Step(name="search", run=self._search)
 
@@ -98,7 +95,7 @@ class ResearchDesk:
         answer = record.get("answer")
         if not isinstance(answer, str) or not answer or not (self._folder / PAPERS).exists():
             return
-        found = judge(answer, self.papers(), check_numbers=self._numbers)
+        found = judge(answer, self.papers(), check_numbers=self._task.numbers)
         files = {
             "answer.md": markdown(found, question=self._task.task),
             "answer.bib": bibtex(found),

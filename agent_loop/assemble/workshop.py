@@ -3,7 +3,7 @@
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from agent_loop import tasks
@@ -248,12 +248,13 @@ class Workshop:
     def _bench(self, task: Task, thread: str, config: Config, *, like: str = "") -> Bench:
         """`like`: a thread that found what this one is to find (a replay asks nobody)."""
         if isinstance(task, ResearchTask):
+            ignoring = replace(task, numbers="ignore")
             desk = ResearchDesk(
-                task,
+                task if config.numbers == "check" else ignoring,
                 self.store.folder(thread),
                 client=self._arxiv(task),
                 clock=self.clock,
-                numbers=config.numbers,
+                notify=self.notify,
                 prompt_chars=prompt_chars(config),
             )
             if like:
