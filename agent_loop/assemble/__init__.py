@@ -1,7 +1,7 @@
 """Config + task -> a ready run; the only room that names implementations."""
 
 from agent_loop.assemble.judging import make_check, refuse_unjudgeable
-from agent_loop.assemble.stored import Verified, stored_map
+from agent_loop.assemble.stored import Verified, refuse_ended, refuse_taken, stored_map
 from agent_loop.assemble.workshop import Ask, Workshop, state_dir
 
 __all__ = [
@@ -9,6 +9,8 @@ __all__ = [
     "Verified",
     "Workshop",
     "make_check",
+    "refuse_ended",
+    "refuse_taken",
     "refuse_unjudgeable",
     "state_dir",
     "stored_map",

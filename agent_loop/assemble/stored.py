@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from agent_loop import tasks
 from agent_loop.errors import ThreadError
+from agent_loop.graph.drive import standing
 from agent_loop.ports import Json, Verdict
 from agent_loop.store import RunStore
 from agent_loop.tasks import Task
@@ -82,6 +83,36 @@ def stored_map(store: RunStore, thread: str, key: str) -> Mapping[str, Json]:
     if not isinstance(found, Mapping):
         raise ThreadError(f"thread '{thread}' is unknown. See which there are with --list.")
     return found
+
+
+def refuse_taken(store: RunStore, thread: str) -> None:
+    """Before anything is asked: a thread id is used once.
+
+    Raises:
+        ThreadError: the thread is there already.
+    """
+    if store.read_file(thread, JOB) is not None:
+        raise ThreadError(
+            f"thread '{thread}' is there already. Say --continue {thread}, or choose another "
+            "--thread."
+        )
+
+
+def refuse_ended(store: RunStore, thread: str) -> None:
+    """Before anything is asked: what has ended or is driven elsewhere cannot go on.
+
+    Raises:
+        ThreadError: one of the two, or unknown.
+    """
+    driver = store.driver(thread)
+    if driver is not None:
+        raise ThreadError(f"thread '{thread}' is driven by {driver}. Wait for it, or stop it.")
+    at = standing(store, thread)
+    if not at.next and at.outcome:
+        raise ThreadError(
+            f"thread '{thread}' has ended ({at.outcome}): nothing to continue. See it with "
+            f"--show {thread}."
+        )
 
 
 def _problems(

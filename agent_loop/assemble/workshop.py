@@ -1,5 +1,6 @@
 """What the runs of one process share, and the runs themselves."""
 
+import contextlib
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Future, wait
@@ -15,7 +16,7 @@ from agent_loop.assemble.project import ProjectDesk
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze, shared_dir
 from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
 from agent_loop.config import Config, clone
-from agent_loop.errors import AgentLoopError, StoreFault, ThreadError, UserError
+from agent_loop.errors import AgentLoopError, StoreFault, UserError
 from agent_loop.graph.drive import resume, standing, start
 from agent_loop.graph.parts import Control, Limits, Parts, Result
 from agent_loop.ports import (
@@ -120,6 +121,11 @@ class Workshop:
             raise StoreFault(f"{self.store.folder(thread)}: cannot be made: {error}.") from error
         return thread
 
+    def give_back(self, thread: str) -> None:
+        """Remove the folder of a run that never began."""
+        with contextlib.suppress(OSError):  # it is not empty: the run began
+            self.store.folder(thread).rmdir()
+
     # --- old runs -------------------------------------------------------------------------
 
     def go_on(self, thread: str, config: Config, ask: Ask, reply: OwnerReply | None) -> Result:
@@ -175,34 +181,6 @@ class Workshop:
         finally:
             check.close()
         return compared(stored, verdict)
-
-    def refuse_taken(self, thread: str) -> None:
-        """Before anything is asked: a thread id is used once.
-
-        Raises:
-            ThreadError: the thread is there already.
-        """
-        if self.store.read_file(thread, "job.json") is not None:
-            raise ThreadError(
-                f"thread '{thread}' is there already. Say --continue {thread}, or choose another "
-                "--thread."
-            )
-
-    def refuse_ended(self, thread: str) -> None:
-        """Before anything is asked: what has ended or is driven elsewhere cannot go on.
-
-        Raises:
-            ThreadError: one of the two, or unknown.
-        """
-        driver = self.store.driver(thread)
-        if driver is not None:
-            raise ThreadError(f"thread '{thread}' is driven by {driver}. Wait for it, or stop it.")
-        at = standing(self.store, thread)
-        if not at.next and at.outcome:
-            raise ThreadError(
-                f"thread '{thread}' has ended ({at.outcome}): nothing to continue. See it with "
-                f"--show {thread}."
-            )
 
     # --- parts ----------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 import queue
 import threading
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -73,6 +74,7 @@ class Batch:
             self._join(threads)
         for index, plan in enumerate(planned):
             ended.setdefault(index, _interrupted(plan))
+            self.workshop.give_back(plan.thread)
         return [ended[index] for index in range(len(planned))]
 
     def _join(self, threads: Sequence[threading.Thread]) -> None:
@@ -106,7 +108,8 @@ class Batch:
         except AgentLoopError as error:
             return self._failed(plan, error)
         except Exception as error:  # the edge of a run: the other runs go on
-            self.screen.error(f"{plan.thread}: unexpected {type(error).__name__}: {error}")
+            # A bug of ours: whoever reports it needs the place.
+            self.screen.error(traceback.format_exc())
             return self._failed(plan, AgentLoopError(f"unexpected {type(error).__name__}: {error}"))
         with self._said:
             self._show(result)

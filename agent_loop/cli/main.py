@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent_loop import config, tasks
-from agent_loop.assemble import Workshop, refuse_unjudgeable, stored_map
+from agent_loop.assemble import Workshop, refuse_ended, refuse_taken, refuse_unjudgeable, stored_map
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
 from agent_loop.cli.live import Board
 from agent_loop.cli.options import Options, read
@@ -123,7 +123,7 @@ def _planned(
 ) -> list[Planned]:
     workshop = batch.workshop
     if options.thread:
-        workshop.refuse_taken(options.thread)
+        refuse_taken(workshop.store, options.thread)
     if options.continued:
         return [_continued(options, env, batch, options.continued)]
     if options.replay:
@@ -169,7 +169,7 @@ def _continued(options: Options, env: Mapping[str, str], batch: Batch, thread: s
         options.sets,
         options.configs,
     )
-    workshop.refuse_ended(thread)
+    refuse_ended(workshop.store, thread)
     reply = reply_from_text(options.owner_reply, "argument") if options.owner_reply else None
     name = str(stored_map(workshop.store, thread, "task").get("name") or thread)
     return Planned(
