@@ -9,7 +9,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from agent_loop.errors import StoreFault
 
@@ -91,13 +91,12 @@ class Mounted:
             self._laid[name] = now
 
     def _inside(self, name: str) -> Path:
-        path = self.root / name
-        for part in [path, *path.parents]:
-            if part == self.root:
-                return path
-            if part.is_symlink():
-                break
-        raise StoreFault(f"{name}: not a plain path inside the project copy")
+        parts = PurePosixPath(name).parts
+        places = [self.root.joinpath(*parts[: count + 1]) for count in range(len(parts))]
+        odd = not parts or ".." in parts or PurePosixPath(name).is_absolute()
+        if odd or any(place.is_symlink() for place in places):
+            raise StoreFault(f"{name}: not a plain path inside the project copy")
+        return places[-1]
 
 
 def walk(root: Path) -> Iterator[Path]:
