@@ -17,7 +17,7 @@ from benchmarks.code_check import humaneval_row, one_check_row
 from benchmarks.row import Row
 
 ROWS: dict[str, Callable[[], Row]] = {
-    "one-check": one_check_row,
+    "code-check": one_check_row,
     "humaneval": humaneval_row,
 }
 

@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 from agent_loop.checks.code import CodeCheck, Finding, cannot_judge_apart
-from agent_loop.config import CheckSettings
+from agent_loop.config import Config
 from agent_loop.errors import TaskFileError, UserError
-from agent_loop.ports import Check, Clock, Sandbox
+from agent_loop.ports import Check, Clock, Limits, Sandbox
 from agent_loop.tasks import CodeTask, Task
 from agent_loop.yamlfile import YamlProblem
 from agent_loop.yamlfile import load as load_yaml
@@ -16,7 +16,7 @@ _FIX = (
 )
 
 
-def make_check(task: Task, sandbox: Sandbox, settings: CheckSettings, clock: Clock) -> Check:
+def make_check(task: Task, sandbox: Sandbox, config: Config, clock: Clock) -> Check:
     """The deterministic judgement of this kind of task.
 
     Raises:
@@ -25,7 +25,9 @@ def make_check(task: Task, sandbox: Sandbox, settings: CheckSettings, clock: Clo
     """
     refuse_unjudgeable(task)
     if isinstance(task, CodeTask):
-        return CodeCheck(task, sandbox, settings, clock)
+        most = config.sandbox_limits
+        limits = Limits(memory_mib=most.memory_mib, cpus=most.cpus, pids=most.pids)
+        return CodeCheck(task, sandbox, config.check, clock, limits=limits)
     raise UserError(f"task {task.name}: tasks of type '{task.kind}' cannot be run yet.")
 
 

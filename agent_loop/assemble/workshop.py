@@ -241,7 +241,7 @@ class Workshop:
         self._start_probe()
         if isinstance(task, ProjectTask):
             return self._project(task, thread, config)
-        check = make_check(task, self.sandbox(), self.config.check, self.clock)
+        check = make_check(task, self.sandbox(), self.config, self.clock)
         return Bench(check=check, sandbox=self.sandbox().describe)
 
     def _project(self, task: ProjectTask, thread: str, config: Config) -> Bench:

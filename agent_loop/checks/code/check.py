@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from agent_loop.checks.code.apart import Finding
+from agent_loop.checks.code.inside.marks import wrongly_skipped
 from agent_loop.checks.code.looks import NO_HIDDEN
 from agent_loop.checks.code.part import Part, parts_of
 from agent_loop.checks.code.relay import JudgeRoom, Times
@@ -27,6 +28,8 @@ from agent_loop.ports import (
 from agent_loop.tasks import CodeTask
 
 _DEFAULT_LIMITS = Limits()
+_LIFE_BEYOND_S = 30.0
+"""A container outlives the longest check in it."""
 
 
 def cannot_judge_apart(task: CodeTask) -> tuple[Finding, ...]:
@@ -69,6 +72,7 @@ class CodeCheck:
         limits: Limits = _DEFAULT_LIMITS,
         room: JudgeRoom | None = None,
     ) -> None:
+        limits = replace(limits, life_s=max(limits.life_s, settings.total_s + _LIFE_BEYOND_S))
         self._parts = parts_of(task)
         self._looks = looks(task)
         self._clock = clock
@@ -166,7 +170,7 @@ def _refuse_inseparable(task: CodeTask, parts: tuple[Part, ...]) -> None:
 def _proofs(outcome: Mapping[str, Any], part: Part) -> list[Proof]:
     held, ran = not outcome["kind"], set(outcome["ran"])
     word = "hidden asserts" if part.hidden else "asserts"
-    all_ran = all(m.number in ran or m.constant or m.may_be_skipped for m in part.sheet.asserts)
+    all_ran = not wrongly_skipped(part.sheet.asserts, ran)
     count = f"{len(ran)} of {len(part.sheet.asserts)}"
     return [
         Proof(name=f"every {word[:-1]} ran", held=all_ran, detail=count),

@@ -1,5 +1,6 @@
 """One set of tests made ready to be judged: the shown ones or the hidden ones."""
 
+import ast
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -60,14 +61,27 @@ def parts_of(task: CodeTask) -> tuple[Part, ...]:
     _parsed(task, task.helpers, "helpers")
     shown = Sheet(tests=task.tests)
     _parsed(task, shown.text, "tests")
+    _refuse_without_asserts(task, shown, "tests")
     parts = [Part(sheet=shown, helpers=task.helpers)]
     if task.hidden_tests:
         hidden = Sheet(tests=task.hidden_tests, word=HIDDEN)
         _parsed(task, hidden.text, "hidden_tests")
+        _refuse_without_asserts(task, hidden, "hidden_tests")
         if _needs_setup(hidden, shown):
             hidden = Sheet(tests=task.hidden_tests, word=HIDDEN, before=shown)
         parts.append(Part(sheet=hidden, helpers=task.helpers))
     return tuple(parts)
+
+
+def _refuse_without_asserts(task: CodeTask, sheet: Sheet, where: str) -> None:
+    """Tests that assert nothing would pass whatever the solution does."""
+    tests = [node.test for node in ast.walk(sheet.tree) if isinstance(node, ast.Assert)]
+    if all(isinstance(test, ast.Constant) and test.value for test in tests):
+        raise TaskFileError(
+            str(task.source or task.name),
+            f"'{where}' asserts nothing",
+            "Give at least one assert, such as: assert fizzbuzz(3) == ['1', '2', 'Fizz'].",
+        )
 
 
 def _needs_setup(hidden: Sheet, shown: Sheet) -> bool:

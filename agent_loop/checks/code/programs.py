@@ -1,5 +1,6 @@
 """The programs that run inside the containers, read from this package as text."""
 
+from dataclasses import replace
 from functools import cache
 from importlib import resources
 
@@ -9,7 +10,7 @@ PLACE = "agent_loop.checks.code.inside"
 _WIRE = ("wire",)
 _VALUES = (*_WIRE, "kinds", "values", "named", "link")
 _ASSERTS = ("proxies", "marks", "asserts")
-_JUDGE_LIFE_S = 3600.0
+_JUDGE_LIFE_S = 7200.0
 _JUDGE_OUTPUT_BYTES = 1 << 30
 
 
@@ -36,15 +37,7 @@ def judge_box(limits: Limits) -> Box:
     program = _program("judge", (*_VALUES, *_ASSERTS, "standins", "asker", "judge"))
     return Box(
         program=program,
-        limits=Limits(
-            memory_mib=limits.memory_mib,
-            cpus=limits.cpus,
-            pids=limits.pids,
-            open_files=limits.open_files,
-            tmp_mib=limits.tmp_mib,
-            output_bytes=_JUDGE_OUTPUT_BYTES,
-            life_s=_JUDGE_LIFE_S,
-        ),
+        limits=replace(limits, output_bytes=_JUDGE_OUTPUT_BYTES, life_s=_JUDGE_LIFE_S),
     )
 
 

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from agent_loop.checks.code.inside.marks import wrongly_skipped
 from agent_loop.checks.code.inside.wire import FRAME_BYTES, pack
 from agent_loop.checks.code.part import Part
 from agent_loop.checks.code.programs import shared_box
@@ -131,8 +132,7 @@ def _believable(said: dict[str, Any], part: Part) -> dict[str, Any]:
         return refused("the solution wrote over the outcome of its own check")
     marks = part.sheet.asserts
     ran = sorted({n for n in _items(said.get("ran")) if type(n) is int and 0 <= n < len(marks)})
-    skipped = [m for m in marks if m.number not in ran and not m.constant and not m.may_be_skipped]
-    if not kind and skipped:
+    if not kind and wrongly_skipped(marks, set(ran)):
         return refused("not every assert ran")
     line = said.get("line")
     return {

@@ -4,7 +4,7 @@ import pytest
 
 from agent_loop.checks.code import CodeCheck, cannot_judge_apart
 from agent_loop.config import CheckSettings
-from agent_loop.errors import ReplyError, TaskFileError
+from agent_loop.errors import ReplyError, SandboxUnavailable, TaskFileError
 from agent_loop.ports import Candidate, Reply, Usage, Verdict
 from agent_loop.ports.run import SystemClock
 from agent_loop.sandbox import LocalSandbox
@@ -138,3 +138,78 @@ def test_shared_runs_catch_an_object_that_equals_everything(sandbox) -> None:
     verdict = judge(sandbox, tests, liar, isolation="shared")
     assert not verdict.passed
     assert "altered expected value" in verdict.feedback
+
+
+def test_one_line_over_and_over_is_refused_before_it_is_parsed(sandbox) -> None:
+    check = CodeCheck(
+        CodeTask(name="t", task="", tests=("assert f(1) == 1",)),
+        sandbox,
+        CheckSettings(),
+        SystemClock(),
+    )
+    with pytest.raises(ReplyError, match="over and over"):
+        check.parse(reply("I will now change the function.\n" * 265))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("```python\ndef f(x:\n    return x\n```", "line 1"),
+        ("```python\ndef f(x):\n  return 1" + "0" * 5000 + "\n```", "digits"),
+        ("```python\ndef f(x):\n  return '\x00'\n```", "."),
+        ("I would write a function for that.", "."),
+    ],
+)
+def test_code_that_does_not_parse_costs_no_container(sandbox, text, said) -> None:
+    check = CodeCheck(
+        CodeTask(name="t", task="", tests=("assert f(1) == 1",)),
+        sandbox,
+        CheckSettings(),
+        SystemClock(),
+    )
+    with pytest.raises(ReplyError, match=said):
+        check.parse(reply(text))
+
+
+def test_hidden_tests_may_use_what_the_shown_ones_set_up(sandbox) -> None:
+    shown, hidden = ["s = Stack()", "s.push(1)", "assert len(s) == 1"], ["assert s.pop() == 1"]
+    assert judge(sandbox, shown, STACK, hidden=hidden).passed
+
+
+def test_the_helpers_of_the_task_stand_ready_for_the_solution(sandbox) -> None:
+    helpers = "def twice(x): return 2 * x"
+    verdict = judge(
+        sandbox, ["assert f(2) == twice(4)"], "def f(x): return twice(twice(x))", helpers=helpers
+    )
+    assert verdict.passed
+
+
+def test_memory_and_output_limits_are_told_apart(sandbox) -> None:
+    died = judge(sandbox, ["assert f(1) == 1"], "import os\ndef f(x): os._exit(3)")
+    assert "ended its own process (exit code 3)" in died.feedback
+    killed = judge(sandbox, ["assert f(1) == 1"], "import os\ndef f(x): os.kill(os.getpid(), 9)")
+    assert "died (signal 9)" in killed.feedback
+
+
+class _Broken:
+    """A sandbox whose engine fails after the judge has started."""
+
+    def __init__(self, inner, *, after: int) -> None:
+        self._inner, self._left = inner, after
+
+    def open(self, box):
+        self._left -= 1
+        if self._left < 0:
+            raise SandboxUnavailable("the engine is gone")
+        return self._inner.open(box)
+
+    def warm(self, box, count) -> None: ...
+
+
+@pytest.mark.parametrize("after", [0, 1])
+def test_could_not_judge_is_an_exception(sandbox, after) -> None:
+    task = CodeTask(name="t", task="", tests=("assert f(1) == 1",))
+    check = CodeCheck(task, _Broken(sandbox, after=after), CheckSettings(), SystemClock())
+    with pytest.raises(SandboxUnavailable):
+        check.judge(Candidate(answer="def f(x): return x", digest=""))
+    check.close()

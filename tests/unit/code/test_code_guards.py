@@ -100,6 +100,11 @@ def test_asserts_in_a_branch_need_not_run(judged) -> None:
     assert judged(tests, "def f(x): return x")["kind"] == ""
 
 
+def test_asserts_in_branches_may_not_all_be_skipped(judged) -> None:
+    tests = ["if f(1) > 5:\n    assert f(2) == 3\nelse:\n    pass"]
+    assert judged(tests, "def f(x): return x")["kind"] == "vacuous"
+
+
 def test_stopiteration_cannot_end_a_loop_early(judged) -> None:
     tests = ["for got, want in zip(map(f, [1, 2]), [1, 4]):\n    assert got == want"]
     code = "def f(x):\n  if x > 1: raise StopIteration\n  return x"

@@ -185,3 +185,11 @@ def test_a_look_at_a_hidden_assert_does_not_quote_it() -> None:
 def test_tests_that_do_not_parse_are_refused_with_the_line() -> None:
     with pytest.raises(TaskFileError, match=r"'tests' line 2 cannot be parsed"):
         cannot_judge_apart(task("assert f(1) == 1", "assert f(2) ="))
+
+
+@pytest.mark.parametrize("tests", [("f(1)",), ("assert True", "f(2)"), ("print(f(1))",)])
+def test_tests_that_assert_nothing_are_refused(tests) -> None:
+    with pytest.raises(TaskFileError, match="'tests' asserts nothing"):
+        cannot_judge_apart(task(*tests))
+    with pytest.raises(TaskFileError, match="'hidden_tests' asserts nothing"):
+        cannot_judge_apart(task("assert f(1) == 1", hidden_tests=tests))

@@ -14,6 +14,7 @@ from agent_loop.checks.code.inside.marks import (
     Script,
     compare,
     same,
+    wrongly_skipped,
 )
 from agent_loop.checks.code.inside.proxies import Far
 from agent_loop.checks.code.inside.values import Codec, Exchange
@@ -152,11 +153,7 @@ class Bench:
         return [list(frame) for frame in found[-4:]]
 
     def _check_all_ran(self) -> None:
-        skipped = [
-            mark
-            for mark in self._marks
-            if mark.number not in self.outcome.ran and not mark.constant and not mark.may_be_skipped
-        ]
+        skipped = wrongly_skipped(self._marks, self.outcome.ran)
         if skipped:
             lines = ", ".join(str(mark.line) for mark in skipped)
             self.outcome.end("vacuous", f"asserts never ran: line {lines} of the tests")

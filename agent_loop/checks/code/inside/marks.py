@@ -7,7 +7,7 @@ import operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 HELPERS_FILE, ASSERTS_FILE = "<task>", "<asserts>"
@@ -65,6 +65,14 @@ def asserts_of(tree: ast.Module) -> list[tuple[ast.Assert, Assert]]:
         mark.caught = id(node) in caught
         found.append((node, mark))
     return found
+
+
+def wrongly_skipped(marks: Sequence[Assert], ran: set[int]) -> list[Assert]:
+    """Asserts that had to run and did not; those in a branch may be skipped, but never all."""
+    real = [mark for mark in marks if not mark.constant]
+    if not any(mark.number in ran for mark in real):
+        return real
+    return [mark for mark in real if mark.number not in ran and not mark.may_be_skipped]
 
 
 def _catches(node: ast.AST) -> bool:
