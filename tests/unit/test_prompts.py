@@ -89,7 +89,9 @@ def test_a_worker_sees_plan_tests_and_what_went_wrong():
     assert "1. write" in asked[1].content
     for part in ("assert 1 failed", "REJECTED: no", "The owner says: do"):
         assert part in asked[3].content
-    assert "fenced Python block" in asked[0].content
+    assert "```python code block" in asked[0].content
+    # Measured on a 135M model: it solves more where the task is the last thing it reads.
+    assert asked[1].content.endswith(BRIEF.task.strip())
 
 
 def test_no_plan_leaves_the_plan_out():
