@@ -6,7 +6,7 @@ set -euo pipefail
 
 ENGINE_WAIT_S=${ENGINE_WAIT_S:-60}
 LOG=${ENGINE_LOG:-/var/log/agent-loop-dockerd.log}
-RUN_DIR=${ENGINE_RUN_DIR:-/var/run}   # this and ENGINE_ARGS: only to try the script beside a living engine
+RUN_DIR=${ENGINE_RUN_DIR:-/var/run}   # another folder only in tests
 
 say() { echo "engine: $*" >&2; }
 
@@ -56,8 +56,7 @@ start_by_service() {
 start_by_hand() {
     clear_all_stale
     # No console, no standard input, a session of its own: it must outlive this script.
-    # shellcheck disable=SC2086
-    setsid --fork dockerd ${ENGINE_ARGS:-} >>"$LOG" 2>&1 </dev/null
+    setsid --fork dockerd >>"$LOG" 2>&1 </dev/null
 }
 
 wait_for_answer() {
