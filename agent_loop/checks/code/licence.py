@@ -7,10 +7,10 @@ when the asserts cannot mean a plain value there.
 """
 
 import ast
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
-from agent_loop.checks.code.inside.named import CALLBACK, LOOKUP
+from agent_loop.checks.code.inside.named import CALLBACK, CALLED, LOOKUP
 from agent_loop.checks.code.names import BUILTIN
 from agent_loop.checks.code.reading import MUTATORS, Reading, plain_attribute
 
@@ -62,6 +62,7 @@ class _Grants:
 
     def _call(self, node: ast.Call) -> None:
         function = node.func
+        self.names.update(CALLED + label for label in self._labels(function, set()))
         if not isinstance(function, ast.Name):
             return
         if function.id in self._reading.wanted:
@@ -79,6 +80,20 @@ class _Grants:
             self.grant(node.args[0])
         if self._reading.is_class_name(function.id) and self._an_instance_is_meant(node):
             self.names.add(function.id)
+
+    def _labels(self, function: ast.expr, seen: set[str]) -> Iterator[str]:
+        """What the judge calls that which is called here."""
+        while isinstance(function, ast.Subscript):
+            function = function.value
+        if isinstance(function, ast.Attribute):
+            yield function.attr
+        elif isinstance(function, ast.Call):
+            yield _label(function)
+        elif isinstance(function, ast.Name) and function.id not in seen:
+            yield function.id
+            seen.add(function.id)
+            for origin in self._reading.sources.get(function.id, ()):
+                yield from self._labels(origin, seen)
 
     def _an_instance_is_meant(self, call: ast.AST) -> bool:
         """CamelCase alone is no proof: functions are called `Split` too."""

@@ -177,6 +177,17 @@ def serve(self, request):
 link.serve = serve
 def f(x): return x
 """
+STOPS_THE_JUDGE = """
+import sys
+agent = sys.modules['agent_loop.checks.code.inside.agent']
+standard = agent._standard
+agent._standard = lambda kind: kind.__name__ == '_Failed' or standard(kind)
+class _Failed(BaseException): pass
+_Failed.__module__ = 'agent_loop.checks.code.inside.asserts'
+def f(x):
+    if x < 0: raise _Failed
+    return x
+"""
 HOSTILE = {
     "garbage": (GARBAGE, "refused"),
     "answers_twice": (TWICE, "refused"),
@@ -215,6 +226,15 @@ def test_hostile_solutions_fail_and_the_judge_lives_on(judged, name) -> None:
     assert outcome["kind"]
     assert kind is None or outcome["kind"] == kind, outcome
     assert judged(["assert f(1) == 2"], "def f(x): return x + 1")["kind"] == ""
+
+
+def test_the_solution_cannot_raise_what_stops_the_judge(judged) -> None:
+    tests = [
+        "assert f(1) == 1",
+        "try:\n    f(-1)\nexcept ValueError:\n    pass\nelse:\n    assert False",
+    ]
+    assert judged(tests, STOPS_THE_JUDGE)["kind"] == "raised"
+    assert judged(tests, "def f(x):\n  if x < 0: raise ValueError\n  return x")["kind"] == ""
 
 
 def reason(judged, tests, code, **more) -> str:

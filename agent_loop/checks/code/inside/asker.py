@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import operator
+
 from agent_loop.checks.code.inside.link import Link
 from agent_loop.checks.code.inside.named import CALLBACK, LOOKUP, PLAIN_ATTRIBUTES
-from agent_loop.checks.code.inside.proxies import Ref, make
+from agent_loop.checks.code.inside.proxies import Far, Ref, make
 from agent_loop.checks.code.inside.standins import GENERATOR, StandIns
 from agent_loop.checks.code.inside.values import Exchange
 from agent_loop.checks.code.inside.wire import Refused, refuse
@@ -29,6 +31,7 @@ REQUESTS = 50_000
 MODULE, LOAD = 0, 1
 """The first two exports of the agent."""
 _STOPPING = (next, GENERATOR.send, GENERATOR.throw)
+_BUILTIN = (type(next), type(operator.add), type(GENERATOR.send))
 
 
 class Asker(Link):
@@ -82,7 +85,10 @@ class Asker(Link):
 
     def exchange_for(self, target: Any, args: tuple[Any, ...], name: str) -> Exchange:
         if target is not getattr:
-            return Exchange(label=name + "()", licensed=name in self.licence)
+            licensed = name in self.licence
+            if isinstance(target, _BUILTIN):  # operators of any object have the same names
+                licensed &= all(arg._al_licensed for arg in args if isinstance(arg, Far))
+            return Exchange(label=name + "()", licensed=licensed)
         owner, name = args
         if type(owner) is Ref:
             return Exchange(label=name, licensed=LOOKUP + name in self.licence)

@@ -98,7 +98,8 @@ class Bench:
         except Refused as refusal:
             self.outcome.end("refused", str(refusal))
         except _Failed:
-            pass  # already noted
+            if self.outcome.failed is None:
+                self.outcome.end("refused", "the solution ended the tests early")
         except BaseException as problem:  # the tests' or the solution's, a verdict
             self.note_raised(problem)
         if self.outcome.failed is not None:

@@ -25,6 +25,8 @@ CALLBACK = "<callback>"
 """In a licence: functions of the asserts may be given instances."""
 LOOKUP = "name:"
 """In a licence, before a name of the module: it may be a class or an instance."""
+CALLED = "call:"
+"""In a licence, before a name: the asserts call what they get by it."""
 _PLAIN_TYPES = (
     str, bytes, bytearray, int, float, complex, list, tuple, dict, set, frozenset, range,
     collections.deque, collections.Counter, collections.OrderedDict, BaseException,

@@ -64,9 +64,11 @@ class Meta(type):
 
     _al_link: Link
     _al_class: int
+    _al_called: str
+    """What the asserts call it; the licence goes by this, never by the name it says it has."""
 
     def __call__(cls, *args: Any, **named: Any) -> Any:
-        return cls._al_link.call(cls, args, named, name=cls.__name__)
+        return cls._al_link.call(cls, args, named, name=cls._al_called)
 
     def __getattr__(cls, name: str) -> Any:
         if name[:4] == "_al_" or (name[:2] == "__" and name not in _CLASS_NAMES):
@@ -80,7 +82,7 @@ class Meta(type):
         cls._al_link.call(delattr, (cls, name))
 
     def __getitem__(cls, key: Any) -> Any:
-        return cls._al_link.call(operator.getitem, (cls, key), name=cls.__name__)
+        return cls._al_link.call(operator.getitem, (cls, key), name=cls._al_called)
 
     def __iter__(cls) -> Any:
         return cls._al_link.call(iter, (cls,), name="next")
@@ -109,7 +111,9 @@ def new_class(
     link: Link, number: int, name: str, bases: tuple[type, ...], extra: dict[str, Any] | None = None
 ) -> Meta:
     """A proxy class for class `number` of the other side."""
-    space = {"_al_link": link, "_al_class": number, "_al_ours": True, "__doc__": _doc}
+    space = {
+        "_al_link": link, "_al_class": number, "_al_ours": True, "_al_called": "", "__doc__": _doc,
+    }  # fmt: skip
     return Meta(name, bases, space | (extra or {}))
 
 

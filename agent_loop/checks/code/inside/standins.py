@@ -8,7 +8,7 @@ import operator
 import sys
 import types
 
-from agent_loop.checks.code.inside.named import FORBIDDEN, named
+from agent_loop.checks.code.inside.named import CALLED, FORBIDDEN, PLAIN_ATTRIBUTES, named
 from agent_loop.checks.code.inside.proxies import (
     OPTIONAL,
     VALUE_TYPES,
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     class Asker(Link, Protocol):
         codec: Codec
         refusal: str
+        licence: frozenset[str]
 
 
 FUNCTIONS = -1
@@ -61,7 +62,9 @@ class StandIns:
         self._numbers: dict[int, int] = {}
         self._classes: dict[int, Meta] = {}
         self._instances: dict[tuple[int, bool], Any] = {}
-        self._wrappers: dict[int, Any] = {}
+        self._wrappers: dict[tuple[int, bool], Any] = {}
+        self._called: set[int] = set()
+        """Classes whose name in the asserts is known."""
         self._given: dict[int, int] = {}
         """id of a generator made here -> the number of the iterator it stands for."""
 
@@ -138,6 +141,12 @@ class StandIns:
     # -- in
 
     def decode(self, tag: str, parts: list[Any], exchange: Exchange) -> Any:
+        value = self._decode(tag, parts, exchange)
+        if exchange.closed:
+            _not_to_be_called(value, exchange.label)
+        return value
+
+    def _decode(self, tag: str, parts: list[Any], exchange: Exchange) -> Any:
         if tag == "g" and parts[0] not in FORBIDDEN:
             return self.builtin.values[parts[0]]
         if tag == "H":
@@ -145,15 +154,11 @@ class StandIns:
         if tag == "e":
             return self._raised(parts, exchange)
         if tag == "it":
-            return self._iterator(_number(parts[0]), closable=parts[1] is True)
+            return self._iterator(_number(parts[0]), exchange, closable=parts[1] is True)
         if tag == "fn":
             return make(self.functions, exchange, _number(parts[0]))
         if tag == "k":
-            cls = self._class(parts, exchange)
-            called = exchange.label.endswith(")") and not exchange.licensed
-            return (
-                make(self.functions, exchange, parts[0]) if called else self._named(cls, exchange)
-            )
+            return self._named(self._class(parts, exchange), exchange)
         if tag in ("h", "v", "nt"):
             return self._instance(tag, parts, exchange)
         refuse(f"an answer has the unknown or forbidden tag {tag!r:.40}")
@@ -180,6 +185,9 @@ class StandIns:
             refuse("an answer cannot be read: a named tuple of the wrong length")
         if tag == "v" and (len(content) != 1 or type(content[0]) is not _value_type(cls)):
             refuse("an answer cannot be read: a value of the wrong type")
+        for field, part in zip(cls._fields, content, strict=True) if tag == "nt" else ():
+            if field in PLAIN_ATTRIBUTES and not exchange.licensed:
+                _not_to_be_called(part, field, even_far=True)
         made = make(cls, exchange, key[0], tuple(content) if tag == "nt" else content[0])
         return made if tag == "nt" else self._instances.setdefault(key, made)
 
@@ -190,26 +198,43 @@ class StandIns:
             builtin = getattr(builtins, nearest)
             bases = [self._base(part, exchange) for part in parts[5:]]
             extra, kept = _shape(builtin, name, fields, able, bases)
-            self._classes[number] = new_class(self.asker, number, name, kept, extra)
+            made = new_class(self.asker, number, name, kept, extra)
+            type.__setattr__(made, "_al_called", exchange.label.removesuffix("()"))
+            self._classes[number] = made
         return self._classes[number]
 
-    def _named(self, cls: Meta, exchange: Exchange) -> Meta:
+    def _named(self, cls: Meta, exchange: Exchange) -> Any:
+        """A class the asserts got; a function where they call it and mean a plain result."""
+        number, label, old = cls._al_class, exchange.label, cls._al_called
+        if label.endswith("()") and not exchange.licensed:
+            return make(self.functions, exchange, number)
+        first = number not in self._called
+        if self._means_plain(label) and not first and old in self.asker.licence:
+            return make(self.functions, exchange, number)
+        if first or (label in self.asker.licence and not self._means_plain(old)):
+            self._called.add(number)
+            type.__setattr__(cls, "_al_called", label)
         if exchange.licensed:
-            self.licensed_classes.add(cls._al_class)
+            self.licensed_classes.add(number)
         return cls
+
+    def _means_plain(self, label: str) -> bool:
+        """The asserts call what they got by this name, and want no instance of it."""
+        return CALLED + label in self.asker.licence and label not in self.asker.licence
 
     def _base(self, coded: Any, exchange: Exchange) -> Any:
         if coded[0] == "k":
             return self._class(coded[1:], exchange)
         return self.asker.codec.decode(coded, exchange)
 
-    def _iterator(self, number: int, *, closable: bool) -> Any:
+    def _iterator(self, number: int, exchange: Exchange, *, closable: bool) -> Any:
         """A real generator, asked item by item; kept, because dropping one would close it."""
-        if number not in self._wrappers:
-            made = self._items(make(Ref, Exchange(), number), closable)
-            self._wrappers[number] = made
+        key = number, exchange.licensed
+        if key not in self._wrappers:
+            made = self._items(make(Ref, exchange, number), closable)
+            self._wrappers[key] = made
             self._given[id(made)] = number
-        return self._wrappers[number]
+        return self._wrappers[key]
 
     def _items(self, there: Ref, closable: bool) -> Any:
         step: tuple[Any, ...] = (next, there)
@@ -238,7 +263,7 @@ class StandIns:
         problem: BaseException = _construct(kind, values, own)
         problem.args = values
         problem.__dict__.update(
-            _al_far=_number(number), _al_text=str(text)[:2000], _al_trace=trace,
+            _al_far=_number(number), _al_text=str(text)[:2000], _al_trace=_lines(trace),
             _al_licensed=False, _al_closed=False, _al_label="",
         )  # fmt: skip
         return problem
@@ -272,9 +297,37 @@ def _construct(kind: Any, values: tuple[Any, ...], own: bool) -> Any:
 
 
 def _library_exception(module: str, name: str, nearest: str) -> Any:
-    """Never imports anything: an exception the asserts have not imported is its builtin base."""
+    """Never imports anything: an exception the asserts have not imported is its builtin base.
+
+    Only the library's: the judge stops by exceptions of its own, which nobody else may raise.
+    """
     found = getattr(sys.modules.get(module), name, None)
-    return found if isinstance(found, type) else getattr(builtins, nearest)
+    known = isinstance(found, type) and _of_library(module) and _of_library(found.__module__)
+    return found if known else getattr(builtins, nearest)
+
+
+def _of_library(module: str) -> bool:
+    return module.partition(".")[0] in sys.stdlib_module_names
+
+
+def _lines(trace: Any) -> list[list[Any]]:
+    """Line and function of the solution's frames, as far as they can be believed to be that."""
+    entries = trace[-4:] if type(trace) is list else []
+    return [
+        [entry[0], str(entry[1])[:80]]
+        for entry in entries
+        if type(entry) is list and len(entry) == 2 and type(entry[0]) is int
+    ]
+
+
+def _not_to_be_called(value: Any, name: str, *, even_far: bool = False) -> None:
+    """Refuses something that the asserts would call where they mean a method of a plain value.
+
+    A builtin or a class there is true of everything, and the judge itself would run it. What is
+    the solution's own refuses arguments by itself, except inside a named tuple.
+    """
+    if callable(value) and (even_far or not isinstance(value, Function | Handle)):
+        refuse(f"gave something to call as .{name}, where the asserts need a plain value")
 
 
 def _value_type(cls: type) -> type:
