@@ -35,6 +35,28 @@ TESTS = (
 _FORBIDDEN = ("open", "os.", "subprocess.", "socket.", "shutil.", "ctypes.", "pty.", "urllib.")
 
 
+ABLE = [
+    f"__{name}__"
+    for name in [
+        "len",
+        "call",
+        "iter",
+        "next",
+        "getitem",
+        "contains",
+        "sub",
+        "rsub",
+        "abs",
+        "round",
+        "lt",
+        "gt",
+        "float",
+        "int",
+        "hash",
+        "index",
+        "add",
+    ]
+]
 GOOD_CLASS = ("k", 5, "C", "object", None, ["__len__", "__call__", "__enter__", "__exit__"])
 
 
@@ -174,3 +196,107 @@ def test_ten_thousand_hostile_answers(jobs) -> None:
     assert not watch.seen
     assert slowest < DEADLINE_S + 4
     print(f"{answers} answers in {runs} checks, slowest {slowest:.2f} s, {kinds}")
+
+
+AGREES = {
+    "instance": ["h", 9, ["k", 5, "C", "object", None, ABLE]],
+    "another instance": ["h", 9, ["k", 6, "D", "dict", None, ABLE]],
+    "function": ["fn", 9],
+    "class": ["k", 9, "C", "object", None, ABLE],
+    "iterator": ["it", 9, True],
+    "named tuple": ["nt", 9, ["k", 7, "N", "tuple", ["a", "b"], ABLE], 1, 2],
+    "number": ["v", 9, ["k", 8, "F", "float", None, ABLE], 0.5],
+    "text": ["v", 9, ["k", 8, "S", "str", None, ABLE], "x"],
+    "exception": ["e", 9, ["k", 8, "E", "Exception", None, ABLE], [], "x", []],
+    "in a list": ["l", ["h", 9, ["k", 5, "C", "object", None, ABLE]]],
+    "in a tuple": ["t", ["h", 9, ["k", 5, "C", "object", None, ABLE]], ["fn", 4]],
+    "in a dict": ["d", "a", ["h", 9, ["k", 5, "C", "object", None, ABLE]]],
+    "in a set": ["S", ["h", 9, ["k", 5, "C", "object", None, ABLE]]],
+}
+PLAIN_MEANT = (
+    "assert f(2) == 271828182",
+    "assert 271828182 == f(2)",
+    "assert not (f(2) != 271828182)",
+    "assert f(2) in (271828182, 314159265)",
+    "assert abs(f(2) - 31415926.5) < 1e-6",
+    "assert f(2) - 31415926.5 == 0.0",
+    "assert f(2) > 31415926.5",
+    "assert f(2) / 31415926.5 == 1",
+    "assert 31415926.5 <= f(2) <= 31415926.6",
+    "assert round(f(2), 2) == 31415926.55",
+    "assert f('a').startswith('qzxv')",
+    "assert f('a').count('qzxv') == 3",
+    "assert f('a').index('qzxv') == 3",
+    "assert f('a').get('qzxv') == 'vxzq'",
+    "assert 'qzxv' in f(2)",
+    "assert not ('qzxv' not in f(2))",
+    "assert set(f(2)) == {7919, 'qzxv'}",
+    "assert sorted(f(2)) == [7919, 31337]",
+    "assert list(f(2)) == [7919, 'qzxv']",
+    "assert tuple(f(2)) == (7919, 'qzxv')",
+    "assert f(2)[0] == 7919",
+    "assert f(2)['k'] == 7919",
+    "assert len(f(2)) == 7919",
+    "assert str(f(2)) == 'qzxv'",
+    "assert f'{f(2)}' == 'qzxv'",
+    "assert sum(f(2)) == 7919",
+    "assert max(f(2)) == 7919",
+    "assert {'a': f(2)} == {'a': 7919}",
+    "assert [f(x) for x in (1, 2)] == [7919, 31337]",
+    "assert f(2).value == 7919",
+    "assert f(2)(3) == 7919",
+    "assert (f(1), f(2)) == (7919, 31337)",
+    "assert VERSION.startswith('qzxv')",
+    "assert abs(PI - 31415926.5) < 1e-6",
+    "assert LIMIT == 7919",
+    "d = {7919: 1}\nassert d[f(2)] == 1",
+    "assert isinstance(f(2), int) and f(2) == 7919",
+    "assert type(f(2)) is int and f(2) == 7919",
+    "l = [3, 1]\nf(l)\nassert l == [1, 3]",
+    "assert next(f(2)) == 7919",
+    "for x, want in [(1, 7919), (2, 31337)]:\n    assert f(x) == want",
+)
+
+
+class Agreeable(Liar):
+    """Says yes to every question of equality, order and membership, and always gives one thing."""
+
+    def __init__(self, given: list) -> None:
+        super().__init__(random.Random(0))
+        self._given = given
+
+    def send(self, frame: bytes, *, fresh: bool) -> None:
+        import json
+
+        message = json.loads(frame[4:])
+        self._nonce, self._asked = message.get("n", ""), message["t"]
+
+    def receive(self) -> dict:
+        self.answers += 1
+        if self.answers > 400:
+            raise Refused("a call did not return in time")
+        if self.answers == 1:
+            return {"n": self._nonce, "v": None}
+        return {"n": self._nonce, "v": self._agree()}
+
+    def _agree(self):
+        name = self._asked[1] if self._asked[0] == "g" else ""
+        known = {"sub": 0.0, "truediv": 1.0, "len": 3, "hash": hash(7919), "int": 5, "float": 0.5}
+        word = name.rpartition(".")[2]
+        if word in ("eq", "lt", "le", "gt", "ge", "contains", "bool", "isinstance"):
+            return True
+        if word in ("str", "repr", "format"):
+            return "x"
+        return known.get(word, self._given)
+
+
+@pytest.mark.parametrize("kind", AGREES)
+def test_an_object_that_agrees_with_everything_never_passes(kind) -> None:
+    for tests in PLAIN_MEANT:
+        reading = Reading.of(tests)
+        job = {
+            "tests": tests, "helpers": "", "solution": "", "wanted": sorted(reading.wanted),
+            "modules": [], "licence": sorted(licence(reading)),
+        }  # fmt: skip
+        outcome = check(Agreeable(AGREES[kind]), job, Script("", tests, reading.wanted))
+        assert outcome["kind"], tests
