@@ -147,7 +147,8 @@ class Bench:
         self.outcome.trace = own.get("_al_trace") or self._own_trace(problem)
         frames = _frames(problem, ASSERTS_FILE)
         self.outcome.line = frames[-1][0] if frames else 0
-        self.outcome.end("raised", f"{type(problem).__name__}: {text[:300]}")
+        text = text[:300].replace("\n", "\\n")
+        self.outcome.end("raised", f"{type(problem).__name__}: {text}")
 
     def _own_trace(self, problem: BaseException) -> list[list[Any]]:
         found = _frames(problem, self._solution_file) if self._solution_file else []

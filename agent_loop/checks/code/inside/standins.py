@@ -32,12 +32,15 @@ if TYPE_CHECKING:
     from agent_loop.checks.code.inside.proxies import Link
     from agent_loop.checks.code.inside.values import Codec
 
+    Key = tuple[int, bool, bool, str]
+
     class Asker(Link, Protocol):
         codec: Codec
         refusal: str
         licence: frozenset[str]
 
 
+_NAME_CHARS = 200
 FUNCTIONS = -1
 """Number of the class of functions: no class of the solution has it."""
 GENERATOR = type(_ for _ in ())
@@ -61,7 +64,7 @@ class StandIns:
         self._exports: dict[int, Any] = {}
         self._numbers: dict[int, int] = {}
         self._classes: dict[int, Meta] = {}
-        self._instances: dict[tuple[int, bool], Any] = {}
+        self._instances: dict[Key, Any] = {}
         self._wrappers: dict[tuple[int, bool], Any] = {}
         self._called: set[int] = set()
         """Classes whose name in the asserts is known."""
@@ -170,7 +173,8 @@ class StandIns:
         wanted = {"h": Handle, "v": Value, "nt": Tuple}[tag]
         if not issubclass(cls, wanted):
             refuse("an answer cannot be read: an instance and its class do not fit")
-        key = number, exchange.licensed
+        # One proxy for each way of getting the object: what it may see goes by the way.
+        key = number, exchange.licensed, exchange.closed, exchange.label
         if tag == "h":
             if key not in self._instances:
                 self._instances[key] = make(cls, exchange, number)
@@ -178,7 +182,7 @@ class StandIns:
         return self._with_content(tag, cls, key, content, exchange)
 
     def _with_content(
-        self, tag: str, cls: Any, key: tuple[int, bool], content: list[Any], exchange: Exchange
+        self, tag: str, cls: Any, key: Key, content: list[Any], exchange: Exchange
     ) -> Any:
         """The same object as before, as long as it says it holds the same."""
         if tag == "nt" and len(content) != len(cls._fields):
@@ -195,6 +199,8 @@ class StandIns:
         number = _number(parts[0])
         if number not in self._classes:
             name, nearest, fields, able = parts[1:5]
+            if type(name) is not str or len(name) > _NAME_CHARS:
+                refuse("an answer cannot be read: a class without a proper name")
             builtin = getattr(builtins, nearest)
             bases = [self._base(part, exchange) for part in parts[5:]]
             extra, kept = _shape(builtin, name, fields, able, bases)
