@@ -116,12 +116,14 @@ class CodeCheck:
     def _judge(self, code: str) -> Verdict:
         proofs: list[Proof] = []
         executed: list[str] = []
+        looks = list(self._looks)
         outcome: Mapping[str, Any] = {}
         for part in self._parts:
             outcome, own = self._way.run(part, code)
             proofs += [proof for proof in own if proof not in proofs]
             proofs += _proofs(outcome, part)
             executed += _executed(outcome, part)
+            looks += outcome.get("looks", ())
             if outcome["kind"]:
                 return self._failed(outcome, part, code, tuple(proofs), tuple(executed))
         return Verdict(
@@ -131,7 +133,7 @@ class CodeCheck:
             feedback=f"All {len(executed)} asserts held.",
             output=f"All {len(executed)} asserts held.",
             proofs=tuple(proofs),
-            looks=self._looks,
+            looks=tuple(looks),
             executed=tuple(executed),
         )
 

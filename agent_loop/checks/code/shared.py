@@ -11,12 +11,13 @@ import struct
 from collections.abc import Mapping
 from typing import Any, Literal
 
+from agent_loop.checks.code.challenge import challenge
 from agent_loop.checks.code.inside.marks import wrongly_skipped
 from agent_loop.checks.code.inside.wire import FRAME_BYTES, pack
 from agent_loop.checks.code.part import Part
 from agent_loop.checks.code.programs import shared_box
 from agent_loop.checks.code.relay import Times, how_it_ended
-from agent_loop.checks.code.separate import refused
+from agent_loop.checks.code.separate import believed, refused, twins_failed
 from agent_loop.checks.code.twins import twins_of
 from agent_loop.errors import DeadlinePassed
 from agent_loop.ports import Clock, Limits, Proof, Sandbox, Session
@@ -49,26 +50,12 @@ class Shared:
         mark = Proof(name="end mark", held="mark" in outcome, detail="sent after the solution ran")
         if outcome["kind"]:
             return outcome, (shared, mark)
-        passed, count = self._twins_that_pass(part, code, set(outcome["ran"]))
-        if passed:
-            places = ", ".join(part.sheet.ids[number] for number in passed)
-            outcome = refused(f"tests with an altered expected value pass as well: {places}")
-        detail = f"{count - len(passed)} of {count}"
-        return outcome, (shared, mark, Proof(name="twins failed", held=not passed, detail=detail))
-
-    def _twins_that_pass(self, part: Part, code: str, ran: set[int]) -> tuple[list[int], int]:
-        """Asserts of which every twin passes, and how many asserts have twins."""
-        passed, count = [], 0
-        for number, groups in enumerate(twins_of(part.reading, part.sheet.text)):
-            if number not in ran or not groups:
-                continue
-            count += 1
-            if any(self._all_pass(part, code, group) for group in groups):
-                passed.append(number)
-        return passed, count
-
-    def _all_pass(self, part: Part, code: str, twins: list[str]) -> bool:
-        return all(not self._once(part, code, twin)["kind"] for twin in twins)
+        all_twins = enumerate(twins_of(part.reading, part.sheet.text))
+        twins = {n: groups for n, groups in all_twins if groups and n in outcome["ran"]}
+        shown = challenge(
+            lambda tests: not self._once(part, code, tests)["kind"], part.sheet.text, twins
+        )
+        return believed(outcome, shown, part), (shared, mark, twins_failed(shown))
 
     def _once(self, part: Part, code: str, tests: str) -> dict[str, Any]:
         with self._sandbox.open(self._box) as session:

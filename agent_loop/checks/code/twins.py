@@ -5,6 +5,7 @@ The text is altered in place, so that nothing but the value tells a twin from th
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from agent_loop.checks.code.inside.marks import asserts_of
 from agent_loop.checks.code.reading import Reading
@@ -12,6 +13,8 @@ from agent_loop.checks.code.reading import Reading
 _MOST = 3
 """Twins per assert."""
 _FAR = 10**9
+_STEP = 1733
+_STRANGE = 58.75
 Change = tuple[ast.expr, str]
 """A place in the tests, and the text that takes it."""
 
@@ -25,6 +28,26 @@ def twins_of(reading: Reading, text: str) -> list[list[list[str]]]:
         ]
         for node, _ in asserts_of(reading.tree)
     ]
+
+
+def referee_twins(reading: Reading, text: str) -> list[list[list[str]]]:
+    """The same where instances of the solution are compared with each other.
+
+    Negation shows nothing there, because a liar fails it too. What is less is not also more.
+    """
+    return [
+        [[_replaced(text, *change) for change in group] for group in _referee_groups(node, reading)]
+        for node, _ in asserts_of(reading.tree)
+    ]
+
+
+def _referee_groups(node: ast.Assert, reading: Reading) -> list[list[Change]]:
+    test = node.test
+    strict = isinstance(test, ast.Compare) and isinstance(test.ops[0], ast.Lt | ast.Gt)
+    if isinstance(test, ast.Compare) and strict and len(test.ops) == 1:
+        swapped = ast.Compare(test.comparators[0], test.ops, [test.left])
+        return [[(test, ast.unparse(swapped))]]
+    return [group for group in _altered(test, reading) if group][:_MOST]
 
 
 def _groups(test: ast.expr, reading: Reading, text: str) -> list[list[Change]]:
@@ -58,11 +81,11 @@ def _of_compare(
         return _of_expected(expected, reading)
     if isinstance(operation, ast.Lt | ast.LtE | ast.Gt | ast.GtE):
         # Of `abs(f(x) - 4.5) < eps` the 4.5: a lying difference is under every bound.
-        targets: list[list[Change]] = [_bound(const, 1) for const in _subtracted(left)]
+        targets = [_change(const, _further(const.value)) for const in _subtracted(left)]
         sign = -1 if isinstance(operation, ast.Lt | ast.LtE) else 1
         return targets or [_bound(right, sign) or _bound(left, -sign)]
     if isinstance(operation, ast.In) and isinstance(left, ast.Constant):
-        return [[(left, repr(_strange(left.value)))]]
+        return [[(left, repr(value)) for value in _strangers(left.value)]]
     return []
 
 
@@ -71,11 +94,12 @@ def _of_expected(side: ast.expr, reading: Reading) -> list[list[Change]]:
     literal = _literal(side)
     if literal is None and isinstance(side, ast.Name):
         literal = next(_given_to(side.id, reading), None)
-    found: list[Change] = [(c, repr(_other(c.value))) for c in _constants(literal or [side])]
+    found = [(c, _others(c.value)) for c in _constants(literal or [side])]
     found = [found[-1], *found[:-1]] if found else []
-    if literal is None:  # `min(1, 5)` stays 1 when the 5 is altered
-        return [found[:_MOST]]
-    return [[change] for change in found]
+    if literal is None:  # `min(1, 5)` stays 1 when the 5 is altered, `len('ab')` when the b is
+        group: list[Change] = [(c, repr(value)) for c, values in found for value in values]
+        return [group[: _MOST + 1]]
+    return [_change(c, values[0]) for c, values in found]
 
 
 def _literal(side: ast.expr) -> list[ast.expr] | None:
@@ -113,7 +137,10 @@ def _of_call(call: ast.Call, reading: Reading) -> list[Change]:
         return []
     constants = [arg for arg in call.args if isinstance(arg, ast.Constant)]
     return [
-        (c, repr(_strange(c.value))) for c in constants if isinstance(c.value, int | float | str)
+        (c, repr(value))
+        for c in constants
+        if isinstance(c.value, int | float | str)
+        for value in _strangers(c.value)
     ]
 
 
@@ -140,6 +167,10 @@ def _subtracted(side: ast.expr) -> list[ast.Constant]:
     ]
 
 
+def _change(const: ast.Constant, value: object) -> list[Change]:
+    return [(const, repr(value))]
+
+
 def _bound(side: ast.expr, sign: int) -> list[Change]:
     if isinstance(side, ast.Constant) and _is_number(side.value):
         return [(side, repr(side.value + sign * _FAR))]  # type: ignore[operator]
@@ -150,22 +181,35 @@ def _is_number(value: object) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool)
 
 
-def _other(value: object) -> object:
-    """Another value of the same kind, as unremarkable as the first."""
+def _others(value: object) -> list[object]:
+    """Other values of the same kind, which nothing tells from those of real tests.
+
+    Text gets longer by a letter of its own, or one letter becomes another of its own.
+    """
     if isinstance(value, bool):
-        return not value
+        return [not value]
     if isinstance(value, int | float):
-        return value + 1
+        return [value + 1]
     if isinstance(value, str):
-        return f"{value}s"
-    return value + b"s" if isinstance(value, bytes) else 0
+        return [value + (value[-1:] or "a"), *_one_letter_else(value)]
+    return [value + (value[-1:] or b"a")] if isinstance(value, bytes) else [0]
 
 
-def _strange(value: object) -> object:
-    """Something that no collection or result of a test holds."""
+def _one_letter_else(value: str) -> list[object]:
+    spare = next((letter for letter in value[:-1] if letter != value[-1:]), "")
+    return [value[:-1] + spare] if spare else []
+
+
+def _strangers(value: object) -> list[object]:
+    """Values that hardly any collection or result of a test holds as well."""
     if isinstance(value, str):
-        return f"{value}~{value}~"
-    return value + _FAR if _is_number(value) else 987_654_321.5  # type: ignore[operator]
+        return [value * 2 + value[-1:], *_one_letter_else(value), f"{value}q{value}"]
+    return [_further(value)] if _is_number(value) else [_STRANGE]
+
+
+def _further(value: Any) -> Any:  # noqa: ANN401 - int or float, as it came
+    """A number away from `value` by more than tests tolerate, and of a size that tests use."""
+    return value + 9 * abs(value) + _STEP
 
 
 def _replaced(text: str, place: ast.expr, new: str) -> str:

@@ -44,6 +44,7 @@ class Asker(Link):
         self.licence = licence
         self.refusal = ""
         self.requests = 0
+        self.compared = False
         self.calls: list[tuple[str, tuple[Any, ...], dict[str, Any], Any, bool]] = []
         """(name, arguments, named arguments, result, raised) since the last assert that held."""
 
@@ -102,6 +103,11 @@ class Asker(Link):
             AttributeError: nothing.
         """
         return self.call(getattr, (make(Ref, Exchange(), MODULE), name))
+
+    def instances_compared(self) -> bool:
+        """Whether any were since this was asked last."""
+        were, self.compared = self.compared, False
+        return were
 
     def need_class(self, cls: Any) -> None:
         if not self.far.licensed(cls):

@@ -137,7 +137,8 @@ class Server:
 def check(pipe: Any, job: dict[str, Any], script: Script) -> dict[str, Any]:
     """Judge one solution. Nothing it says is trusted, nothing it does raises out of here."""
     asker = Asker(pipe, frozenset(job["licence"]))
-    bench = Bench(Names(frozenset(job["wanted"]), asker.lookup), asker.calls)
+    names = Names(frozenset(job["wanted"]), asker.lookup)
+    bench = Bench(names, asker.calls, compared=asker.instances_compared)
     bench.names.update(standard_modules(job["modules"]))
     asker.far.names = bench.names
     if _loaded(asker, bench, job):

@@ -32,6 +32,9 @@ if TYPE_CHECKING:
             name: str = "",
         ) -> Any: ...
 
+        compared: bool
+        """Instances were asked about each other."""
+
         def fail(self, reason: str) -> Any: ...
 
         def need_class(self, cls: Any) -> None:
@@ -279,6 +282,7 @@ def _giving(function: Any, *, swapped: bool = False) -> Callable[..., Any]:
 def _comparing(function: Any) -> Callable[..., Any]:
     def compare(self: Any, other: Any) -> Any:
         if isinstance(other, Handle | Function):
+            self._al_link.compared = True
             if function is operator.ne:  # one answer, not two: a class may lie in both
                 return not self._al_link.call(operator.eq, (self, other))
             return self._al_link.call(function, (self, other))
