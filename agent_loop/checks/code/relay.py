@@ -45,9 +45,9 @@ class JudgeRoom:
         self._lock = threading.Lock()
 
     def start(self) -> None:
-        """Have it ready before it is needed."""
-        with self._lock:
-            self._ready()
+        """Let it start in the background; returns at once."""
+        if self._session is None:
+            self._sandbox.warm(self._box, 1)
 
     def check(self, job: Mapping[str, Json], solution: Session, times: Times) -> dict[str, Json]:
         """One check, from the job to the judge's verdict.
@@ -73,6 +73,7 @@ class JudgeRoom:
             self._drop()
         if self._session is None:
             self._session = self._sandbox.open(self._box)
+            self._sandbox.warm(self._box, 0)  # one is enough: it lives on
             self._opened_at = self._clock.monotonic()
         return self._session
 
