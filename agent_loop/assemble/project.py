@@ -69,7 +69,8 @@ class ProjectDesk:
         self._limit_chars = int(prompt_chars(config) * MATERIAL_PART)
         self._format = _FORMATS[config.edit_format]
         place = Place(
-            folder=folder,
+            # Mounted into containers, which take absolute paths only.
+            folder=folder.resolve(),
             image=self._image,
             python="python3" if task.dockerfile else PROJECT_PYTHON,
             limits=Limits(memory_mib=settings.memory_mib, cpus=settings.cpus, pids=settings.pids),
