@@ -1,7 +1,7 @@
 """`ports.Check` for project tasks: replies are edits of the untouched project, judged by a gate."""
 
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -17,6 +17,7 @@ from agent_loop.tasks import ProjectTask
 from agent_loop.workspace import FileState, Tree, copy_project, states_of, write_patch
 from agent_loop.workspace.patchread import BadPatch, applied
 
+NOT_APPLIED = "not applied"
 WARM = 3
 """Containers per copy that one check uses, started while a model thinks."""
 
@@ -88,12 +89,12 @@ class ProjectCheck:
             protected=bench.protection,
             symlinks=bench.files.symlinks,
         )
-        notes = (*changes.notes, *changes.problems)
-        notes += tuple(f"not applied, protected: {path}" for path in changes.ignored)
+        notes = (*changes.notes, *(f"{NOT_APPLIED}: {text}" for text in changes.problems))
+        notes += tuple(f"{NOT_APPLIED}, protected: {path}" for path in changes.ignored)
         if not changes.files:
             raise ReplyError("Nothing would change. " + " ".join(notes))
         patch = self._patch(bench.files, changes.files, changes.executable)
-        answer = patch.decode("utf-8", "replace")
+        answer = _text(patch)
         self._changes[changes.digest] = changes.files
         return Candidate(answer=answer, digest=changes.digest, notes=notes)
 
@@ -101,7 +102,7 @@ class ProjectCheck:
         bench = self._ready()
         started = self._clock.monotonic()
         files = self._changes.get(candidate.digest) or _files_of(candidate.answer, bench.files)
-        verdict = bench.judge.judge(files)
+        verdict = with_misses(bench.judge.judge(files), candidate.notes)
         return replace(verdict, seconds=self._clock.monotonic() - started)
 
     def prepare(self) -> None:
@@ -173,6 +174,26 @@ class ProjectCheck:
         return set_up(
             self._task, base=base, lanes=lanes, image=image, memory=memory, wall_s=self._wall_s
         )
+
+
+def with_misses(verdict: Verdict, notes: Sequence[str]) -> Verdict:
+    """Tell the worker which parts of its reply were not there when the tests failed."""
+    missed = [note for note in notes if note.startswith(NOT_APPLIED)]
+    if verdict.passed or not missed:
+        return verdict
+    told = "Some of your edits were not applied:\n" + "".join(f"- {one}\n" for one in missed)
+    return replace(verdict, feedback=f"{told[:6000]}\n{verdict.feedback}"[:16_000])
+
+
+def _text(patch: bytes) -> str:
+    """Raises ReplyError where the patch would not come back from a record byte for byte."""
+    try:
+        return patch.decode("utf-8")
+    except UnicodeDecodeError:
+        raise ReplyError(
+            "A line that you change, or one beside it, is not UTF-8, and its patch could not be "
+            "kept. Change other lines."
+        ) from None
 
 
 def _files_of(answer: str, files: Tree) -> Mapping[str, bytes | None]:
