@@ -14,9 +14,9 @@ from agent_loop.checks.code import CodeCheck, JudgeRoom
 from agent_loop.checks.code.programs import solution_box
 from agent_loop.config import CheckSettings, SandboxSettings
 from agent_loop.errors import SandboxUnavailable
-from agent_loop.ports import Candidate, Limits, Sandbox
+from agent_loop.ports import Candidate, Limits
 from agent_loop.ports.run import SystemClock
-from agent_loop.sandbox import make_sandbox
+from agent_loop.sandbox import DockerSandbox, make_sandbox
 from agent_loop.tasks import CodeTask
 from benchmarks.row import Row
 from tests.data import public_sets
@@ -24,7 +24,9 @@ from tests.data import public_sets
 ROUNDS = 30
 AT_ONCE = 2
 CLOCK = SystemClock()
-SETTINGS = CheckSettings(call_s=60, total_s=120)
+# A longer total would ask for a longer life than `Limits()` has: another kind of container.
+SETTINGS = CheckSettings(call_s=60, total_s=90)
+BOX = solution_box(Limits())
 ROOT = Path(__file__).resolve().parents[1]
 FLAGS = (  # as agent_loop.sandbox.flags sets them
     "docker run --rm -i --network none --ipc none --read-only --tmpfs "
@@ -59,11 +61,14 @@ class Place:
 
     def __init__(self, pool: int) -> None:
         settings = SandboxSettings(pool=pool)
-        self.sandbox: Sandbox = make_sandbox(settings, state_dir=ROOT / ".scratch", env=os.environ)
+        made = make_sandbox(settings, state_dir=ROOT / ".scratch", env=os.environ)
+        if not isinstance(made, DockerSandbox):
+            raise SandboxUnavailable("these rows need containers: set sandbox: docker")
+        self.sandbox = made
         self.image = str(self.sandbox.describe()["image"])
         self.rooms = [JudgeRoom(self.sandbox, Limits(), CLOCK) for _ in range(AT_ONCE)]
         self._free: queue.Queue[JudgeRoom] = queue.Queue()
-        self.sandbox.warm(solution_box(Limits()), pool)
+        self.sandbox.warm(BOX, pool)
         for room in self.rooms:
             room.start()
             self._free.put(room)
@@ -77,6 +82,12 @@ class Place:
             self._free.put(room)
         if not verdict.passed:
             raise RuntimeError(f"{task.name}: {verdict.feedback}")
+
+    def wait_for_a_container(self) -> None:
+        """Until one waits again: a busy machine needs longer than any fixed pause."""
+        while self.sandbox.waiting(BOX) == 0:
+            time.sleep(0.02)
+        time.sleep(0.3)  # until it has read its program
 
     def docker_run(self, text: str) -> None:
         argv = [*FLAGS, self.image, "python3", "-I", "-"]
@@ -110,7 +121,7 @@ def one_check_row() -> Row:
         place.check(task, CLOSE)
         for _ in range(ROUNDS):
             theirs.append(_timed(lambda: place.docker_run(whole)))
-            time.sleep(0.3)  # until a container waits again
+            place.wait_for_a_container()
             ours.append(_timed(lambda: place.check(task, CLOSE)))
     finally:
         place.close()

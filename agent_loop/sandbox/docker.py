@@ -71,12 +71,16 @@ class DockerSandbox:
         self._probe(box)
         session = self._pool.take(box) or self._start(box)
         self._open.add(session)
-        session.on_close = self._over
+        session.on_close = lambda over: self._over(over, box)
         self._lives.watch(session, box.limits.life_s)
         return session
 
     def warm(self, box: Box, count: int) -> None:
         self._pool.want(box, count)
+
+    def waiting(self, box: Box) -> int:
+        """How many sessions of this kind are ready now."""
+        return self._pool.ready(box)
 
     def describe(self) -> Mapping[str, Json]:
         return {
@@ -97,9 +101,10 @@ class DockerSandbox:
 
     # --- inner ---
 
-    def _over(self, session: PipeSession) -> None:
+    def _over(self, session: PipeSession, box: Box) -> None:
         self._open.discard(session)
         self._lives.forget(session)
+        self._pool.used(box)
 
     def _start_probed(self, box: Box) -> PipeSession:
         """For the pool: the probe runs while a model is still thinking."""

@@ -15,6 +15,8 @@ STALE_S = 600.0
 """A container that waited this long is replaced by a fresh one."""
 LOOK_S = 2.0
 """How often waiting containers are looked at."""
+REST_S = 0.2
+"""A start takes the processors from the session just taken: wait for its end, or this long."""
 FIRST_PAUSE_S, LONGEST_PAUSE_S = 1.0, 30.0
 
 
@@ -29,7 +31,11 @@ class Shelf:
     claims: int = 0
     """Takers that wait for one that is being started."""
     pause_s: float = 0.0
-    retry_at: float = 0.0
+    start_at: float = 0.0
+    """Not before this; on the monotonic clock."""
+
+    def lacks(self) -> bool:
+        return self.starting + len(self.waiting) < self.wanted
 
 
 class Pool:
@@ -79,6 +85,14 @@ class Pool:
         finally:
             _close(dead)
 
+    def used(self, box: Box) -> None:
+        """A session of this kind is over: now is a good time to start the next one."""
+        with self._changed:
+            shelf = self._shelves.get(box)
+            if shelf and not shelf.pause_s:
+                shelf.start_at = 0.0
+                self._changed.notify_all()
+
     def close(self) -> None:
         """Destroy what waits; sessions handed out are their takers' business."""
         with self._changed:
@@ -102,10 +116,12 @@ class Pool:
             self._shelves.move_to_end(box)
             while shelf.waiting:
                 _, session = shelf.waiting.popleft()
-                self._changed.notify_all()
                 if session.alive():
+                    shelf.start_at = max(shelf.start_at, time.monotonic() + REST_S)
+                    self._changed.notify_all()
                     return session
                 dead.append(session)
+                self._changed.notify_all()
             if self._closing or shelf.starting <= shelf.claims:
                 return None
             shelf.claims += 1
@@ -131,12 +147,14 @@ class Pool:
         """A kind of which one is missing; waits for that. `None`: closing."""
         while not self._closing:
             now = time.monotonic()
-            for box, shelf in self._shelves.items():
-                if shelf.starting + len(shelf.waiting) < shelf.wanted and now >= shelf.retry_at:
+            lacking = [entry for entry in self._shelves.items() if entry[1].lacks()]
+            for box, shelf in lacking:
+                if now >= shelf.start_at:
                     shelf.starting += 1
                     return box
             busy = any(shelf.wanted for shelf in self._shelves.values())
-            self._changed.wait(self._look_s if busy else None)
+            pauses = [shelf.start_at - now for _, shelf in lacking]
+            self._changed.wait(min([self._look_s, *pauses]) if busy else None)
             self._throw_out()
         return None
 
@@ -171,7 +189,7 @@ class Pool:
             shelf.starting -= 1
             if session is None:
                 shelf.pause_s = min(max(FIRST_PAUSE_S, shelf.pause_s * 2), LONGEST_PAUSE_S)
-                shelf.retry_at = time.monotonic() + shelf.pause_s
+                shelf.start_at = time.monotonic() + shelf.pause_s
             else:
                 shelf.pause_s = 0.0
                 if self._closing or len(shelf.waiting) >= max(shelf.wanted, shelf.claims):

@@ -5,7 +5,7 @@ import time
 
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.ports import Box, Program
-from agent_loop.sandbox.pool import Pool
+from agent_loop.sandbox.pool import REST_S, Pool
 
 
 class Waiting:
@@ -142,3 +142,21 @@ def test_closing_while_one_starts_closes_that_too():
     assert all(one.closed for one in start.made)
     made.want(box(), 2)
     assert made.take(box()) is None
+
+
+def test_the_next_start_waits_for_the_end_of_the_one_taken():
+    """A start takes the processors away from the check that has just begun."""
+    start = Starter()
+    made = pool(start)
+    made.want(box(), 1)
+    until(lambda: made.ready(box()) == 1)
+    made.take(box())
+    time.sleep(REST_S / 4)
+    assert len(start.made) == 1
+    made.used(box())
+    until(lambda: len(start.made) == 2)
+    # Not for ever: a session may live long.
+    until(lambda: made.ready(box()) == 1)
+    made.take(box())
+    until(lambda: len(start.made) == 3)
+    made.close()
