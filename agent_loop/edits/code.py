@@ -25,6 +25,8 @@ from agent_loop.edits.loosejson import values_in
 from agent_loop.errors import ReplyError
 
 MAX_BLOCKS = 100
+MAX_CHARS = 128_000
+"""No function is longer, and parsing can take time by the square of it."""
 ASK_FOR_CODE = "Reply with the complete function in one ```python block and nothing else."
 _STOP_TOKENS = ("<|im_end|>", "<|endoftext|>", "<|eot_id|>", "<|end|>", "</s>", "<end_of_turn>")
 _JSON_KEYS = ("code", "solution", "answer", "python", "function", "content")
@@ -58,6 +60,8 @@ def code_from_reply(text: str) -> Found:
     """
     text = _clean(text)
     refuse_degenerate(text)
+    if len(text) > MAX_CHARS:
+        raise ReplyError(f"Your reply was longer than {MAX_CHARS} characters. Send less.")
     blocks = blocks_of(text)
     if len(blocks) > MAX_BLOCKS:
         raise ReplyError(f"Your reply holds {len(blocks)} blocks. {ASK_FOR_CODE}")

@@ -1,6 +1,7 @@
 """The owner's answer as a file: `owner_reply.json`, checked, used once, deleted."""
 
 import json
+import os
 import stat
 import unicodedata
 from collections.abc import Mapping
@@ -77,14 +78,11 @@ class Mailbox:
             StoreFault: the disk refused.
         """
         try:
-            if not stat.S_ISREG(self._file.lstat().st_mode):
-                return None  # a pipe would hold us for ever, a link lead elsewhere
-            with self._file.open("rb") as file:
-                raw = file.read(MAX_FILE_BYTES + 1)
-        except FileNotFoundError:
-            return None
+            raw = _plain_file(self._file, MAX_FILE_BYTES + 1)
         except OSError as error:
             raise StoreFault(f"{self._file}: cannot be read: {error}.") from error
+        if raw is None:
+            return None
         try:
             reply = _parsed(raw, nonce)
         except BadReply as problem:
@@ -125,12 +123,12 @@ class Mailbox:
     def answered(self, nonce: str) -> OwnerReply | None:
         """The kept answer to this pause. A twin of it still in the mailbox is dropped."""
         try:
-            kept = json.loads(self._kept.read_bytes()[: 8 * MAX_FILE_BYTES])
+            kept = json.loads(_plain_file(self._kept, 8 * MAX_FILE_BYTES) or b"")
             source = kept["source"]
             if kept["nonce"] != nonce or source not in ("terminal", "mailbox", "argument"):
                 return None
             reply = _reply(kept, source)
-        except (OSError, ValueError, KeyError, TypeError, BadReply):
+        except (OSError, ValueError, RecursionError, KeyError, TypeError, BadReply):
             return None
         if reply.source == "mailbox":
             self._drop_twin(nonce)
@@ -138,7 +136,7 @@ class Mailbox:
 
     def _drop_twin(self, nonce: str) -> None:
         try:
-            _parsed(self._file.read_bytes()[: MAX_FILE_BYTES + 1], nonce)
+            _parsed(_plain_file(self._file, MAX_FILE_BYTES + 1) or b"", nonce)
         except (OSError, BadReply):
             return
         self._file.unlink(missing_ok=True)
@@ -150,6 +148,24 @@ class Mailbox:
             self._file.unlink(missing_ok=True)
         except OSError as error:
             raise StoreFault(f"{self._file}: cannot be moved aside: {error}.") from error
+
+
+def _plain_file(path: Path, most_bytes: int) -> bytes | None:
+    """Its first bytes; `None` for no file, or one that is no plain file.
+
+    A pipe would hold us for ever and a link lead elsewhere, whichever moment it is put there.
+    """
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+    try:
+        if path.is_symlink():
+            return None
+        number = os.open(path, flags)
+    except FileNotFoundError:
+        return None
+    try:
+        return os.read(number, most_bytes) if stat.S_ISREG(os.fstat(number).st_mode) else None
+    finally:
+        os.close(number)
 
 
 class MailboxOwner:

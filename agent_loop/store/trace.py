@@ -133,6 +133,6 @@ def last_number(path: Path) -> int:
 def _event(line: bytes) -> Mapping[str, Json] | None:
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) and isinstance(event.get("n"), int) else None

@@ -1,5 +1,7 @@
 """The code of a reply: what small models write around it, before it and after it."""
 
+import time
+
 import pytest
 
 from agent_loop.edits import code_from_reply
@@ -162,3 +164,10 @@ def test_a_broken_second_function_is_not_dropped_silently():
 def test_warnings_of_the_parser_stay_quiet():
     code = 'import re\n\n\ndef add(a, b):\n    return re.sub("\\d", "", a)\n'
     assert code_from_reply(fenced(code)).code == code
+
+
+def test_what_takes_minutes_to_parse_is_refused_at_once() -> None:
+    began = time.monotonic()
+    with pytest.raises(ReplyError, match="longer than"):
+        code_from_reply('```python\nx = f"' + "{x}" * 130_000 + '"\n```')
+    assert time.monotonic() - began < 5

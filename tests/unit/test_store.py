@@ -237,6 +237,30 @@ def test_a_pipe_or_a_link_in_its_place_is_left_alone(store, tmp_path):
     assert other.exists()
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes and links")
+@pytest.mark.parametrize("name", ["owner_reply.json", "answered.json"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "endless", "deep"])
+def test_what_is_no_plain_file_holds_nobody_up(store, tmp_path, name, kind) -> None:
+    path = store.mailbox("a").path.with_name(name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "folder":
+        path.mkdir()
+    elif kind == "deep":
+        path.write_text("[" * 32_000)
+    else:
+        path.symlink_to("/dev/zero" if kind == "endless" else tmp_path / "nowhere")
+    assert store.mailbox("a").take("n1") is None
+    assert store.mailbox("a").answered("n1") is None
+
+
+def test_a_line_nested_too_deep_is_passed_over(store, tmp_path) -> None:
+    path = tmp_path / "trace.jsonl"
+    path.write_text("[" * 100_000 + '\n{"n": 1, "kind": "x"}\n')
+    assert [event["kind"] for event in read_trace(path)] == ["x"]
+
+
 def test_an_answer_kept_before_a_kill_takes_its_twin_out_of_the_mailbox(store):
     leave(store, nonce="n1", kind="stop", text="stop")
     box = store.mailbox("a")

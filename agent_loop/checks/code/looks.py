@@ -30,15 +30,20 @@ def looks_of(sheet: Sheet, reading: Reading) -> tuple[Look, ...]:
 def _weak(node: ast.Assert, reading: Reading) -> Iterator[tuple[str, str]]:
     if _constant(node, reading):
         yield "constant assert", "it holds or fails whatever the solution is"
-    sides = _sides(node.test)
-    if sides is None:
-        return
-    left, right = (_calls(side, reading) for side in sides)
+    for test in ast.walk(node.test):
+        if isinstance(test, ast.Compare) and len(test.comparators) == 1:
+            yield from _weak_sides(test.left, test.comparators[0], node, reading)
+
+
+def _weak_sides(
+    one: ast.expr, two: ast.expr, node: ast.Assert, reading: Reading
+) -> Iterator[tuple[str, str]]:
+    left, right = (_calls(_with_sources(side, reading), reading) for side in (one, two))
     if left and right:
         yield "both sides ask the solution", "what is expected comes from the solution itself"
     elif left or right:
-        given, other = (left, sides[1]) if left else (right, sides[0])
-        if _arguments(given) & _read(other):
+        given, other = (left, two) if left else (right, one)
+        if _arguments(given, reading) & _read(other, node):
             yield "expected side reads an argument", "the solution may have changed it"
 
 
@@ -51,17 +56,22 @@ def _constant(node: ast.Assert, reading: Reading) -> bool:
     ) and not reading.asks(node.test)
 
 
-def _sides(test: ast.expr) -> tuple[ast.expr, ast.expr] | None:
-    if isinstance(test, ast.Compare) and len(test.comparators) == 1:
-        return test.left, test.comparators[0]
-    return None
+def _with_sources(side: ast.expr, reading: Reading) -> list[ast.expr]:
+    """The side, and what the variables in it were given."""
+    found, names = [side], {""}
+    for part in found:
+        for name in _names(part) - names:
+            names.add(name)
+            found += reading.sources.get(name, ())
+    return found
 
 
-def _calls(side: ast.expr, reading: Reading) -> list[ast.Call]:
+def _calls(sides: list[ast.expr], reading: Reading) -> list[ast.Call]:
     """Calls of functions of the solution, `candidate` of a `check(candidate)` among them."""
     asked = reading.wanted | _parameters(reading)
     return [
         node
+        for side in sides
         for node in ast.walk(side)
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
@@ -84,10 +94,26 @@ def _parameters(reading: Reading) -> set[str]:
     return found
 
 
-def _arguments(calls: list[ast.Call]) -> set[str]:
+def _arguments(calls: list[ast.Call], reading: Reading) -> set[str]:
+    """Variables that were handed over; a constant cannot be changed."""
     values = [value for call in calls for value in (*call.args, *(k.value for k in call.keywords))]
-    return {part.id for value in values for part in ast.walk(value) if isinstance(part, ast.Name)}
+    names = {name for value in values for name in _names(value)}
+    return {name for name in names if not _stays(name, reading)}
 
 
-def _read(side: ast.expr) -> set[str]:
-    return {part.id for part in ast.walk(side) if isinstance(part, ast.Name)} - BUILTIN
+def _stays(name: str, reading: Reading) -> bool:
+    origins = reading.sources.get(name, [])
+    return bool(origins) and all(isinstance(origin, ast.Constant) for origin in origins)
+
+
+def _read(side: ast.expr, node: ast.Assert) -> set[str]:
+    """Variables it reads, also those that a loop inside the assert runs over."""
+    read = _names(side) - BUILTIN
+    for part in ast.walk(node.test):
+        if isinstance(part, ast.comprehension) and _names(part.target) & read:
+            read |= _names(part.iter)
+    return read
+
+
+def _names(value: ast.AST) -> set[str]:
+    return {part.id for part in ast.walk(value) if isinstance(part, ast.Name)}

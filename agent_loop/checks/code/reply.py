@@ -8,7 +8,8 @@ from agent_loop.edits import code_from_reply
 from agent_loop.errors import ReplyError
 from agent_loop.ports import Candidate, Reply
 
-MAX_CODE_BYTES = 1 << 20
+MAX_CODE_BYTES = 1 << 17
+"""Parsing an f-string takes time by the square: one of this size takes 5 s, of 1 MiB minutes."""
 
 
 def candidate_from(reply: Reply) -> Candidate:
@@ -33,7 +34,7 @@ def digest_of(code: str) -> str:
         ReplyError: it does not parse; says the line, the message and the source line.
     """
     if len(code.encode("utf-8", "surrogatepass")) > MAX_CODE_BYTES:
-        raise ReplyError(f"Your code is longer than {MAX_CODE_BYTES >> 20} MiB. Send less.")
+        raise ReplyError(f"Your code is longer than {MAX_CODE_BYTES >> 10} KiB. Send less.")
     try:
         tree = ast.dump(parse(code))
     except SyntaxError as problem:

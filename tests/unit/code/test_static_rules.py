@@ -162,13 +162,19 @@ def test_a_class_of_the_tasks_helpers_needs_one_process() -> None:
         ("assert f(6) == f(3) + f(3)", "both sides ask the solution"),
         ("def check(c):\n assert c(1) == c(2)\ncheck(f)", "both sides ask the solution"),
         ("l = [1]\nassert f(l) == sorted(l)", "expected side reads an argument"),
+        ("a = f(6)\nb = f(3)\nassert a == b + b", "both sides ask the solution"),
+        ("l = [1]\nr = f(l)\nassert r == sorted(l)", "expected side reads an argument"),
+        ("l = [1]\nassert f(l) and len(f(l)) == len(l)", "expected side reads an argument"),
+        ("l = [1]\nassert all(x in f(l) for x in l)", "expected side reads an argument"),
+        ("l = [1]\nw = sorted(l)\nr = f(l)\nassert r == w", "x"),
+        ("n = 5\nassert f(n) == n * n", "x"),
         ("assert True and f", "x"),
         ("assert f(1)\nassert True", "constant assert"),
         ("assert f(1)\nassert 1 == 1", "constant assert"),
     ],
 )
 def test_weak_asserts_are_a_look(tests, signal) -> None:
-    assert (signal in signals(tests)) == (signal != "x")
+    assert signals(tests)[:1] == ([] if signal == "x" else [signal])
 
 
 def test_strong_asserts_and_hidden_tests_are_none() -> None:
