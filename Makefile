@@ -12,8 +12,9 @@ DEMO_MODEL ?= embedded:smollm2-135m
 
 .PHONY: run test check setup env engine image format clean
 
+# 256 tokens are enough for this task: the small model only rambles with more.
 run: setup
-	$(PY) loop.py $(DEMO) $(foreach r,lead worker reviewer escalation,--model $(r)=$(DEMO_MODEL))
+	$(PY) loop.py $(DEMO) $(foreach r,all escalation,--model $(r)=$(DEMO_MODEL)) --set model_options.default.num_predict=256
 
 test: setup
 	$(PY) -m pytest -p no:cacheprovider $(PYTEST_ARGS)

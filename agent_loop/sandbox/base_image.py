@@ -83,7 +83,9 @@ def build_base_image(engine: Engine, notify: Callable[[str], None]) -> str:
 
 
 def _bootstrap(wanted: Recipe, root: Path) -> None:
-    argv = ["debootstrap", "--variant=minbase", f"--include={','.join(wanted.packages)}"]
+    # In a mount namespace of its own: what it mounts goes with it, also when it is killed.
+    argv = ["unshare", "--mount"] if shutil.which("unshare") else []
+    argv += ["debootstrap", "--variant=minbase", f"--include={','.join(wanted.packages)}"]
     argv += [wanted.suite, str(root)] + ([wanted.mirror] if wanted.mirror else [])
     done = procs.run(argv, timeout_s=BUILD_S)
     if done.code != 0:
