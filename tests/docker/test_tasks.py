@@ -6,7 +6,7 @@ import pytest
 
 from agent_loop import tasks
 from agent_loop.assemble import make_check, refuse_unjudgeable
-from agent_loop.config import CheckSettings
+from agent_loop.config import Config
 from agent_loop.ports import Reply, SystemClock, Usage
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -33,7 +33,7 @@ def sandbox(engine, base_image):
 
 
 def judged(task, sandbox, code):
-    check = make_check(task, sandbox, CheckSettings(), SystemClock())
+    check = make_check(task, sandbox, Config(), SystemClock())
     try:
         reply = Reply(text=f"```python\n{code}\n```", usage=Usage(), answered="test:reference")
         return check.judge(check.parse(reply))
