@@ -34,7 +34,9 @@ def solution_box(limits: Limits) -> Box:
 
 def judge_box(limits: Limits) -> Box:
     """Where the asserts run; lives on from check to check."""
-    program = _program("judge", (*_VALUES, *_ASSERTS, "standins", "asker", "judge"))
+    program = _program(
+        "judge", (*_VALUES, *_ASSERTS, "operators", "problems", "standins", "asker", "judge")
+    )
     return Box(
         program=program,
         limits=replace(limits, output_bytes=_JUDGE_OUTPUT_BYTES, life_s=_JUDGE_LIFE_S),

@@ -9,13 +9,10 @@ iteration, attributes) need none. A handle never equals a plain value.
 
 from __future__ import annotations
 
-import builtins
-import math
 import operator
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any, Protocol, TypeVar
 
     _T = TypeVar("_T")
@@ -166,13 +163,13 @@ class Value(Far):
     _al_ours = True
 
     def __str__(self) -> str:
-        return _typed_call(self, str, str)
+        return typed_call(self, str, str)
 
     def __repr__(self) -> str:
-        return _typed_call(self, repr, str)
+        return typed_call(self, repr, str)
 
     def __format__(self, spec: str) -> str:
-        return _typed_call(self, format, str, spec)
+        return typed_call(self, format, str, spec)
 
 
 class Tuple(Far):
@@ -183,7 +180,7 @@ class Tuple(Far):
     def __repr__(self) -> str:
         # What `_replace` made has never been on the other side.
         crossed = "_al_far" in self.__dict__
-        return _typed_call(self, repr, str) if crossed else super().__repr__()
+        return typed_call(self, repr, str) if crossed else super().__repr__()
 
 
 class Function(Far):
@@ -192,7 +189,7 @@ class Function(Far):
     _al_ours = True
 
     def __call__(self, *args: Any, **named: Any) -> Any:
-        return _call(self, args, named)
+        return call_it(self, args, named)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Function) and other._al_far == self._al_far
@@ -208,7 +205,7 @@ class Function(Far):
 
 
 class Handle(Far):
-    """An instance of a class of the solution; see OPTIONAL for what only some can do."""
+    """An instance of a class of the solution; its operators come with its class."""
 
     _al_ours = True
 
@@ -229,7 +226,7 @@ def _library(module: str, name: str) -> Any:
     return getattr(__import__(module), name)
 
 
-def _call(target: Function | Handle, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
+def call_it(target: Function | Handle, args: tuple[Any, ...], named: dict[str, Any]) -> Any:
     if target._al_closed and (args or named):
         needs_plain(target, f".{target._al_label}()")
     return target._al_link.call(target, args, named, name=target._al_label)
@@ -242,123 +239,10 @@ def needs_plain(target: Any, doing: str) -> Any:
     )
 
 
-def _in_need(target: Any, doing: str) -> None:
-    """Refuses unless `target` may see values of the asserts."""
-    if not target._al_licensed:
-        needs_plain(target, doing)
-
-
-def _typed_call(target: Any, function: Any, exact: type[_T], *args: Any) -> _T:
+def typed_call(target: Any, function: Any, exact: type[_T], *args: Any) -> _T:
     """Python checks the type of these results itself, so never let a handle through."""
     result = target._al_link.call(function, (target, *args))
     if type(result) is not exact:
         wrong = f"{function.__name__}() of {type(target).__name__} gave {type(result).__name__}"
         target._al_link.fail(wrong)
     return result  # type: ignore[no-any-return]
-
-
-def _typed(function: Any, exact: type) -> Callable[..., Any]:
-    return lambda self, *args: _typed_call(self, function, exact, *args)
-
-
-def _taking(function: Any) -> Callable[..., Any]:
-    """Only takes something out of the object."""
-    name = "next" if function in (iter, next, reversed) else function.__name__
-    return lambda self, *args: self._al_link.call(function, (self, *args), name=name)
-
-
-def _giving(function: Any, *, swapped: bool = False) -> Callable[..., Any]:
-    """Shows the object a value; one of the solution's own it may see."""
-
-    def forward(self: Any, *args: Any) -> Any:
-        name = function.__name__
-        if not all(isinstance(arg, Far) for arg in args):
-            _in_need(self, name)
-        return self._al_link.call(function, (*args, self) if swapped else (self, *args), name=name)
-
-    return forward
-
-
-def _comparing(function: Any) -> Callable[..., Any]:
-    def compare(self: Any, other: Any) -> Any:
-        if isinstance(other, Handle | Function):
-            self._al_link.compared = True
-            if function is operator.ne:  # one answer, not two: a class may lie in both
-                return not self._al_link.call(operator.eq, (self, other))
-            return self._al_link.call(function, (self, other))
-        if other is None and function in (operator.eq, operator.ne):
-            return function is operator.ne
-        return self._al_link.fail(
-            f"an instance of {type(self).__name__} is compared ({function.__name__}) "
-            f"with a plain {type(other).__name__}"
-        )
-
-    return compare
-
-
-def _always() -> dict[str, Any]:
-    """What every instance can do."""
-    methods = {
-        f"__{function.__name__}__": _typed(function, exact)
-        for function, exact in ((bool, bool), (str, str), (repr, str), (hash, int), (format, str))
-    }
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        methods[f"__{name}__"] = _comparing(getattr(operator, name))
-    return methods
-
-
-def _only_some() -> dict[str, Any]:
-    """What an instance can do if its class says so."""
-    methods: dict[str, Any] = {
-        f"__{function.__name__}__": _typed(function, exact)
-        for function, exact in ((len, int), (int, int), (float, float), (operator.index, int))
-    }
-    for name in ("iter", "next", "round", "reversed", "abs"):
-        methods[f"__{name}__"] = _taking(getattr(builtins, name))
-    for name in ("neg", "pos", "invert", "getitem"):
-        methods[f"__{name}__"] = _taking(getattr(operator, name))
-    for name in ("setitem", "delitem"):
-        methods[f"__{name}__"] = _giving(getattr(operator, name))
-    for name in "add sub mul truediv floordiv mod pow matmul and or xor lshift rshift".split():
-        function = getattr(operator, name, None) or getattr(operator, name + "_")
-        methods[f"__{name}__"] = _giving(function)
-        methods[f"__r{name}__"] = _giving(function, swapped=True)
-        methods[f"__i{name}__"] = _giving(getattr(operator, "i" + name))
-    for name in ("floor", "ceil", "trunc"):
-        methods[f"__{name}__"] = _taking(getattr(math, name))
-    methods["__bytes__"] = _typed(bytes, bytes)
-    methods["__complex__"] = _typed(complex, complex)
-    methods["__divmod__"] = _giving(divmod)
-    return methods | _CALLED
-
-
-def _contains(self: Any, item: Any) -> bool:
-    if not isinstance(item, Far):
-        _in_need(self, "in")
-    return _typed_call(self, operator.contains, bool, item)
-
-
-def _enter(self: Any) -> Any:
-    return self.__getattr__("__enter__")()
-
-
-def _exit(self: Any, kind: Any, value: Any, _trace: Any) -> Any:
-    if getattr(kind, "_al_stop", False):  # the verdict stands; nobody swallows it
-        return False
-    return self.__getattr__("__exit__")(kind, value, None)
-
-
-def _called(self: Any, *args: Any, **named: Any) -> Any:
-    return _call(self, args, named)
-
-
-_CALLED = {
-    "__contains__": _contains,
-    "__enter__": _enter,
-    "__exit__": _exit,
-    "__call__": _called,
-}
-for _name, _method in _always().items():
-    setattr(Handle, _name, _method)
-OPTIONAL = _only_some()
-"""Methods that a class of the solution has only if its original has them."""

@@ -9,8 +9,14 @@ import sys
 import types
 
 from agent_loop.checks.code.inside.named import CALLED, FORBIDDEN, PLAIN_ATTRIBUTES, named
+from agent_loop.checks.code.inside.operators import ALWAYS, OPTIONAL
+from agent_loop.checks.code.inside.problems import (
+    construct,
+    library_exception,
+    lines_of,
+    problem_text,
+)
 from agent_loop.checks.code.inside.proxies import (
-    OPTIONAL,
     VALUE_TYPES,
     Far,
     Function,
@@ -263,13 +269,13 @@ class StandIns:
         number, coded, args, text, trace = parts
         values = tuple(self.asker.codec.decode(arg, exchange) for arg in args)
         own = coded[0] == "k"
-        kind = self._class(coded[1:], exchange) if own else _library_exception(*coded)
+        kind = self._class(coded[1:], exchange) if own else library_exception(*coded)
         if not issubclass(kind, BaseException):
             refuse("the solution raised something that is no exception")
-        problem: BaseException = _construct(kind, values, own)
+        problem: BaseException = construct(kind, values, own)
         problem.args = values
         problem.__dict__.update(
-            _al_far=_number(number), _al_text=str(text)[:2000], _al_trace=_lines(trace),
+            _al_far=_number(number), _al_text=str(text)[:2000], _al_trace=lines_of(trace),
             _al_licensed=False, _al_closed=False, _al_label="",
         )  # fmt: skip
         return problem
@@ -281,7 +287,7 @@ def _shape(
     """What a proxy class has of its own, and its bases."""
     if issubclass(builtin, BaseException):
         kept = [base for base in bases if issubclass(base, BaseException)] or [builtin]
-        return {"__str__": _problem_text, "__getattr__": Far.__getattr__}, tuple(kept)
+        return {"__str__": problem_text, "__getattr__": Far.__getattr__}, tuple(kept)
     if fields is not None:
         kept = [base for base in bases if issubclass(base, Tuple)]
         return {}, tuple(kept or [Tuple, collections.namedtuple(name, fields)])
@@ -289,41 +295,10 @@ def _shape(
         kept = [base for base in bases if issubclass(base, Value) and issubclass(base, builtin)]
         return {}, tuple(kept or [Value, builtin])
     kept = [base for base in bases if type(base) is Meta and issubclass(base, Handle)] or [Handle]
-    extra: dict[str, Any] = {method: OPTIONAL[method] for method in able if method in OPTIONAL}
+    extra = ALWAYS | {method: OPTIONAL[method] for method in able if method in OPTIONAL}
     if "-__hash__" in able:
         extra["__hash__"] = None
     return extra, tuple(kept)
-
-
-def _construct(kind: Any, values: tuple[Any, ...], own: bool) -> Any:
-    try:
-        return kind.__new__(kind) if own else kind(*values)
-    except Exception:  # some want other arguments than they show
-        return kind.__new__(kind)
-
-
-def _library_exception(module: str, name: str, nearest: str) -> Any:
-    """Never imports anything: an exception the asserts have not imported is its builtin base.
-
-    Only the library's: the judge stops by exceptions of its own, which nobody else may raise.
-    """
-    found = getattr(sys.modules.get(module), name, None)
-    known = isinstance(found, type) and _of_library(module) and _of_library(found.__module__)
-    return found if known else getattr(builtins, nearest)
-
-
-def _of_library(module: str) -> bool:
-    return module.partition(".")[0] in sys.stdlib_module_names
-
-
-def _lines(trace: Any) -> list[list[Any]]:
-    """Line and function of the solution's frames, as far as they can be believed to be that."""
-    entries = trace[-4:] if type(trace) is list else []
-    return [
-        [entry[0], str(entry[1])[:80]]
-        for entry in entries
-        if type(entry) is list and len(entry) == 2 and type(entry[0]) is int
-    ]
 
 
 def _not_to_be_called(value: Any, name: str, *, even_far: bool = False) -> None:
@@ -338,10 +313,6 @@ def _not_to_be_called(value: Any, name: str, *, even_far: bool = False) -> None:
 
 def _value_type(cls: type) -> type:
     return next(base for base in VALUE_TYPES if issubclass(cls, base))
-
-
-def _problem_text(problem: Any) -> str:
-    return str(problem.__dict__.get("_al_text", ""))
 
 
 def _number(number: Any) -> int:
