@@ -261,13 +261,16 @@ def test_tests_that_disappear_are_a_failure_that_says_so(check_of):
 
 
 def test_a_clash_of_test_names_after_an_edit_names_both_files(check_of):
-    check = check_of(
-        {**ADD, "tests/test_api.py": "def test_b():\n    pass\n"}, allow_test_edits=True
-    )
-    clash = "\ntests/unit/test_api.py\n```python\ndef test_c():\n    pass\n```\n"
-    verdict = check.judge(check.parse(reply(GOOD + clash)))
-    assert verdict.passed
+    files = {**ADD, "tests/test_api.py": "def test_b():\n    pass\n"}
+    check = check_of(files, allow_test_edits=True)
+    fine = "\ntests/unit/test_more.py\n```python\ndef test_c():\n    pass\n```\n"
+    verdict = check.judge(check.parse(reply(GOOD + fine)))
+    assert verdict.passed, verdict.proofs
+    assert "tests/unit/test_more.py::test_c" in verdict.executed
     assert "tests were edited" in {look.signal for look in verdict.looks}
+    verdict = check.judge(check.parse(reply(GOOD + fine.replace("test_more", "test_api"))))
+    assert not verdict.passed
+    assert "tests/test_api.py and tests/unit/test_api.py" in verdict.feedback
 
 
 def test_hidden_tests_catch_what_is_hard_coded_and_are_never_shown(check_of, tmp_path):

@@ -13,7 +13,7 @@ from agent_loop.checks.project.proofs import Judged
 from agent_loop.checks.project.protected import Protection
 from agent_loop.checks.project.records import TestRun, read
 from agent_loop.checks.project.red_again import RedAgain
-from agent_loop.checks.project.rules import broken_rules, is_test
+from agent_loop.checks.project.rules import broken_rules, is_test, new_tests
 from agent_loop.checks.project.source.looks import looks
 from agent_loop.checks.project.source.text import Source
 from agent_loop.checks.project.tree import Base
@@ -100,10 +100,12 @@ class ProjectJudge:
         return is_test(path, self.frozen)
 
     def _judged(self, patch: Patch, found: Findings) -> Verdict:
-        suite = self._runs([Errand(job=self._job(self.frozen.ids), overlay=patch.files)])[0]
+        fresh = new_tests(patch.files, self.base)
+        job = self._job((*self.frozen.ids, *fresh))
+        suite = self._runs([Errand(job=job, overlay=patch.files)])[0]
         found.output = suite.answer.output
         found.executed = tuple(suite.outcomes)
-        same = proofs.same_tests(self.frozen, suite)
+        same = proofs.same_tests(self.frozen, suite, fresh)
         found.proofs.append(same)
         if not same.held and not self.every_proof:
             return found.verdict(after_suite(self.frozen, suite, same.detail))

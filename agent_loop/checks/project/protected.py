@@ -9,7 +9,7 @@ from pathlib import PurePosixPath
 from agent_loop.checks.project.source.text import words
 
 _TEST_FOLDERS = words("tests test __tests__ testing_data")
-_TEST_NAMES = re.compile(r"test_.*\.py|.*_test\.py|tests?\.py|.*\.(test|spec)\.[cm]?[jt]sx?")
+TEST_NAMES = re.compile(r"test_.*\.py|.*_test\.py|tests?\.py|.*\.(test|spec)\.[cm]?[jt]sx?")
 _CONFIG_NAMES = words(
     "conftest.py sitecustomize.py usercustomize.py .coveragerc Makefile GNUmakefile makefile "
     "package.json package-lock.json setup.py noxfile.py .pytest.ini requirements.txt"
@@ -70,7 +70,7 @@ class Protection:
             return None
         place = PurePosixPath(path)
         in_folder = any(part in _TEST_FOLDERS for part in place.parts[:-1])
-        if in_folder or _TEST_NAMES.fullmatch(place.name) or path in self.test_files:
+        if in_folder or TEST_NAMES.fullmatch(place.name) or path in self.test_files:
             return "tests are not the worker's to change"
         return None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from agent_loop.checks.project.frozen import Frozen
-from agent_loop.checks.project.protected import Protection
+from agent_loop.checks.project.protected import TEST_NAMES, Protection
 from agent_loop.checks.project.tree import Base
 from agent_loop.checks.project.twins.doctests import examples_of
 from agent_loop.checks.project.twins.place import NodeId
@@ -44,3 +44,15 @@ def is_test(path: str, frozen: Frozen) -> bool:
     place = PurePosixPath(path)
     in_folder = any(part in _FOLDERS for part in place.parts[:-1])
     return in_folder or place.name == "conftest.py" or path in frozen.test_files
+
+
+def new_tests(files: Mapping[str, bytes | None], base: Base) -> tuple[str, ...]:
+    """Test files that a patch adds, where the task lets it: they have to run beside the others."""
+    return tuple(
+        path
+        for path, data in files.items()
+        if data is not None
+        and path not in base
+        and path.endswith(".py")
+        and TEST_NAMES.fullmatch(PurePosixPath(path).name)
+    )
