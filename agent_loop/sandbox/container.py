@@ -148,12 +148,7 @@ def _attach_and_start(engine: Engine, name: str, config: Config) -> SocketChanne
         channel = SocketChannel(attached, attached._sock)
         try:
             api.start(name)
-        except BaseException as error:
+        except BaseException:
             channel.close()
-            if "executable file not found" in str(error) or "no such file" in str(error):
-                raise SandboxUnavailable(
-                    f"image {config['Image'][:19]} has no {config['Entrypoint'][0]}, which our own "
-                    "programs need inside. Fix: install Python 3 in the task's Dockerfile"
-                ) from error
             raise
     return channel

@@ -23,6 +23,7 @@ from agent_loop.sandbox.reaper import Remover, sweep
 from agent_loop.sandbox.session import PipeSession
 
 PROBE_S = 30.0
+NOT_FOUND = 127
 EMPTY = Program(name="probe", modules=(), entry="")
 SHELVES = 4
 """How many kinds of container may wait at the same time, each with a full pool."""
@@ -185,8 +186,14 @@ def look_inside(
     try:
         facts = json.loads(bytes(said))
     except ValueError as error:
+        problem = f"{end.stderr[-800:]} {end.why}".strip()
+        if end.code == NOT_FOUND:
+            problem += (
+                f". The image has no {box.python[0]}, which our programs need inside. Fix: install "
+                "Python 3 in the task's Dockerfile"
+            )
         raise SandboxUnavailable(
-            f"the probe gave no facts, so no model code ran: {end.stderr[-800:]} {end.why}"
+            f"the probe gave no facts, so no model code ran: {problem}"
         ) from error
     return judge(facts, _expected(engine, config, box))
 

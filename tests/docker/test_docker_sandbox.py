@@ -320,11 +320,9 @@ def test_an_image_that_is_not_there_is_not_pulled(engine):
         start(engine, config, Limits(), first=b"", notify=print)
 
 
-def test_an_image_without_python_says_what_is_missing(engine, base_image):
-    wanted = Box(program=box(ECHO).program, python=("python-that-is-not-there",))
-    config = container_config(wanted, image=base_image, runtime="runc", labels={"agent-loop": "x"})
+def test_an_image_without_python_says_what_is_missing(docker_sandbox):
     with pytest.raises(SandboxUnavailable, match="has no python-that-is-not-there"):
-        start(engine, config, Limits(), first=b"", notify=print)
+        docker_sandbox.open(Box(program=box(ECHO).program, python=("python-that-is-not-there",)))
 
 
 def test_a_program_that_cannot_start_says_why(docker_sandbox):
