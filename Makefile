@@ -16,8 +16,9 @@ DEMO_MODEL ?= embedded:smollm2-135m
 run: setup
 	$(PY) loop.py $(DEMO) $(foreach r,all escalation,--model $(r)=$(DEMO_MODEL)) --set model_options.default.num_predict=256
 
+# Two at a time: more only wait for one another at the engine.
 test: setup
-	$(PY) -m pytest -p no:cacheprovider $(PYTEST_ARGS)
+	$(PY) -m pytest -p no:cacheprovider -n 2 --dist worksteal --durations=15 $(PYTEST_ARGS)
 
 check: env
 	$(PY) -m ruff check .
