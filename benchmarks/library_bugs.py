@@ -116,6 +116,8 @@ def source_of(bug: Bug, folder: Path) -> Path:
         with tarfile.open(archive) as tar:
             tar.extractall(folder / f"{name}.unpacked", filter="data")
         next((folder / f"{name}.unpacked").iterdir()).rename(place)
+        # A release holds generated files that its repository ignores.
+        (place / ".gitignore").unlink(missing_ok=True)
     file = place / bug.path
     text = file.read_text(encoding="utf-8")
     assert text.count(bug.right) + text.count(bug.bug) == 1, bug

@@ -156,6 +156,15 @@ def test_a_flaky_test_is_named_and_left_out(check_of):
             "t1/test_u.py and t2/test_u.py",
         ),
         ({**ADD, "tests/test_b.py": "import freezegun\n"}, "needs the module 'freezegun'"),
+        (
+            {
+                ".gitignore": "version.py\n",
+                "pkg/__init__.py": "from .version import version\n",
+                "pkg/version.py": "version = '1'\n",
+                "tests/test_b.py": "import pkg\n\n\ndef test_b():\n    pass\n",
+            },
+            "needs pkg/version.py, which is not in the copy: git ignores it",
+        ),
         ({**ADD, "tests/test_b.py": "async def test_b():\n    pass\n"}, "pytest-asyncio"),
         ({**ADD, "tests/test_b.py": "def test_b(mocker):\n    pass\n"}, "pytest-mock"),
         ({**ADD, "pytest.ini": "[pytest]\naddopts = --strict-config\nnonsense = 1\n"}, "refuses"),

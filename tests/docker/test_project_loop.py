@@ -135,10 +135,9 @@ def test_killed_at_every_node_it_goes_on_to_the_same_record(loop, tmp_path):
             time.sleep(0.01)
         os.kill(child.pid, signal.SIGKILL)
         child.wait()
-        if (runs / f"{thread}.json").exists() and json.loads(
-            (runs / f"{thread}.json").read_text()
-        ).get("outcome") == "passed":
+        record = runs / f"{thread}.json"
+        if record.exists() and json.loads(record.read_text()).get("outcome") == "passed":
             continue
         done = run(loop("--continue", thread))
         assert done.returncode == 0, (node, done.stdout + done.stderr)
-        assert bare(json.loads((runs / f"{thread}.json").read_text())) == whole, node
+        assert bare(json.loads(record.read_text())) == whole, node

@@ -57,7 +57,7 @@ def reproduce_command(task: ProjectTask, lanes: Lanes, wall_s: float) -> RedComm
             f"test_command is flaky: it ended with {first.code} and then with {second.code}",
             "Name a steady part of the tests",
         )
-    return RedCommand(code=first.code or 0, output=bounded(first.output))
+    return RedCommand(code=first.code or 0, output=bounded(first.said))
 
 
 def command_job(command: str, wall_s: float) -> Job:
@@ -103,12 +103,12 @@ class CommandJudge:
 
     def _judged(self, patch: Patch, found: Findings) -> Verdict:
         answer = self._run(patch.files)
-        found.output = answer.output
+        found.output = answer.said
         found.executed = (self.command,) if answer.code is not None else ()
         passed = answer.code == 0
         found.proofs.append(Proof(name=COMMAND_PASSES, held=passed, detail=answer.ending))
         if not passed:
-            return self._said(found, f"{answer.ending}\n{answer.output[-_SHOWN_CHARS:]}")
+            return self._said(found, f"{answer.ending}\n{answer.said[-_SHOWN_CHARS:]}")
         if patch.functions:
             found.proofs.append(self._red_again(patch))
         found.looks += looks(patch.python, {})

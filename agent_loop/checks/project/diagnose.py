@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent_loop.checks.project.records import TestRun
 
@@ -191,6 +192,25 @@ def _missing_module(run: TestRun, known: Collection[str], said: str) -> Trouble 
                 problem=f"{node} needs the module '{name}', which is not in the test image",
                 fix="Add its package to requirements in the task file",
             )
+    return None
+
+
+def left_out(run: TestRun, project: Path, known: Collection[str]) -> Trouble | None:
+    """A module that the project has and its copy has not: generated files are often ignored."""
+    for node, text in run.uncollected.items():
+        missing = re.search(
+            r"(?:No module named|cannot import name) '([\w.]+)'(?: from '([\w.]+))?", text
+        )
+        if missing is None:
+            continue
+        dotted = f"{missing[2]}.{missing[1]}" if missing[2] else missing[1]
+        tail = "/".join(dotted.split(".")) + ".py"
+        for place in (tail, f"src/{tail}"):
+            if place not in known and (project / place).is_file():
+                return Trouble(
+                    problem=f"{node} needs {place}, which is not in the copy: git ignores it",
+                    fix="Take it out of .gitignore, or add it to git",
+                )
     return None
 
 

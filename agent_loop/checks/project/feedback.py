@@ -47,7 +47,7 @@ def after_suite(frozen: Frozen, run: TestRun, problem: str) -> str:
     parts += _failures(frozen, run)
     parts += _gone(frozen, run)
     if len(parts) == 1:
-        parts.append(run.answer.output[-_TEXT_CHARS:])
+        parts.append(run.answer.said[-_TEXT_CHARS:])
     return bounded("\n\n".join(part for part in parts if part))
 
 

@@ -103,7 +103,7 @@ class ProjectJudge:
         fresh = new_tests(patch.files, self.base)
         job = self._job((*self.frozen.ids, *fresh))
         suite = self._runs([Errand(job=job, overlay=patch.files)])[0]
-        found.output = suite.answer.output
+        found.output = suite.answer.said
         found.executed = tuple(suite.outcomes)
         same = proofs.same_tests(self.frozen, suite, fresh)
         found.proofs.append(same)

@@ -1,6 +1,7 @@
 """What one pytest run recorded, read as hostile text."""
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -27,6 +28,11 @@ class Answer:
     marks: tuple[str, ...] = ()
     trouble: str = ""
     """Why there is no answer at all: the container was killed, or what it said is not one."""
+
+    @property
+    def said(self) -> str:
+        """The output without pytest's own seconds: the same run gives the same text."""
+        return re.sub(r"(?m)( in )\d+\.\d\ds( \(\d+:\d\d:\d\d\))?(?= ?=*$)", r"\1… s", self.output)
 
     @property
     def ending(self) -> str:

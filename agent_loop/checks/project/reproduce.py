@@ -7,6 +7,7 @@ from agent_loop.checks.project.command import Kind, Setting, pytest_job
 from agent_loop.checks.project.diagnose import (
     Trouble,
     exit_without_failure,
+    left_out,
     nothing_ran,
     trouble,
 )
@@ -41,7 +42,11 @@ class Reproduction:
         job = pytest_job(self.setting, None, wall_s=self.wall_s, kind=Kind(name="collect"))
         first, second = map(read, lanes.run([Errand(job=job), Errand(job=job)]))
         for run in (first, second):
-            self._refuse(trouble(run, known=self._names, said=self.task.task) or nothing_ran(run))
+            self._refuse(
+                trouble(run, known=self._names, said=self.task.task)
+                or left_out(run, self.task.project, self._names)
+                or nothing_ran(run)
+            )
         return self._frozen(first, second)
 
     @property

@@ -241,6 +241,14 @@ def test_an_ending_is_said_in_words(answer, words):
     assert words in answer.ending
 
 
+def test_the_same_run_gives_the_same_text_whatever_time_it_took():
+    one = Answer(code=0, output="..\n2 passed in 0.27s\n").said
+    other = Answer(code=0, output="..\n2 passed in 61.35s (0:01:01)\n").said
+    assert one == other == "..\n2 passed in … s\n"
+    wide = "===== 1 failed in 0.50s =====\nslept in 0.50s today\n"
+    assert Answer(code=1, output=wide).said == "===== 1 failed in … s =====\nslept in 0.50s today\n"
+
+
 # --- path rules ---
 
 RULES = Protection(
