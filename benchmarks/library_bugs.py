@@ -158,7 +158,7 @@ def judge(bug: Bug, folder: Path) -> dict[str, object]:
     said = replies(bug, place)
     script.write_text(
         yaml.safe_dump({"lead": ["Mend it."], "worker": [said[one] for one in REPLIES],
-                        "reviewer": ["REJECTED: no", "REJECTED: no", "REJECTED: no", "APPROVED"]})
+                        "reviewer": ["REJECTED: no", "APPROVED"]})
     )  # fmt: skip
     task = folder / f"{name}.yaml"
     fields = {"type": "project", "task": f"Mend {bug.path}.", "project": str(place),

@@ -108,11 +108,19 @@ def refuse_ended(store: RunStore, thread: str) -> None:
     if driver is not None:
         raise ThreadError(f"thread '{thread}' is driven by {driver}. Wait for it, or stop it.")
     at = standing(store, thread)
-    if not at.next and at.outcome:
+    if not at.next and at.outcome and _is_recorded(store, thread, at.outcome):
         raise ThreadError(
             f"thread '{thread}' has ended ({at.outcome}): nothing to continue. See it with "
             f"--show {thread}."
         )
+
+
+def _is_recorded(store: RunStore, thread: str, outcome: str) -> bool:
+    """A run killed between its last node and its record goes on, to write the record."""
+    try:
+        return store.read_record(thread).get("outcome") == outcome
+    except ThreadError:
+        return False
 
 
 def _problems(
