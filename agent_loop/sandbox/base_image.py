@@ -19,6 +19,8 @@ from agent_loop.sandbox.owner import MARK
 BUILD_S = 900.0
 IMAGE_MARK = f"{MARK}.image"
 """Label of every image of ours; its value says what it was built from."""
+BASE_NAME = f"{MARK}-base"
+"""With the recipe's digest as its tag: only to find it again; what is used is the id."""
 SET_ID_BITS = 0o6000
 NAMES_MARK = f"{MARK}.names"
 """Label of images that know `localhost` by themselves; images built on them inherit it."""
@@ -107,7 +109,9 @@ def _plain_modes(member: tarfile.TarInfo) -> tarfile.TarInfo:
 def _import(engine: Engine, archive: Path, wanted: Recipe) -> str:
     label = f"LABEL {MARK}=image {IMAGE_MARK}={wanted.digest} {NAMES_MARK}=own"
     with engine.client("import the base image") as api:
-        answer = api.import_image_from_file(str(archive), repository=f"{MARK}-base", changes=label)
+        answer = api.import_image_from_file(
+            str(archive), repository=BASE_NAME, tag=wanted.digest, changes=label
+        )
     try:
         return str(json.loads(answer.strip().splitlines()[-1])["status"])
     except (ValueError, KeyError, IndexError) as error:

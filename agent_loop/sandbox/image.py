@@ -11,7 +11,13 @@ from docker.errors import APIError, ImageNotFound
 
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.paths import atomic_write
-from agent_loop.sandbox.base_image import IMAGE_MARK, NAMES_MARK, build_base_image, recipe
+from agent_loop.sandbox.base_image import (
+    BASE_NAME,
+    IMAGE_MARK,
+    NAMES_MARK,
+    build_base_image,
+    recipe,
+)
 from agent_loop.sandbox.engine import Engine
 
 LOCK = "image.lock"
@@ -165,7 +171,10 @@ def _pull(engine: Engine, wanted: str, notify: Callable[[str], None]) -> bool:
 
 def _built_before(engine: Engine) -> str | None:
     """An image built from the same recipe for another checkout of this machine."""
-    label = f"{IMAGE_MARK}={recipe().digest}"
-    with engine.client("list images") as api:
-        images = api.images(filters={"label": label})
-    return str(images[0]["Id"]) if images else None
+    digest = recipe().digest
+    found = _inspect(engine, f"{BASE_NAME}:{digest}")
+    # Labels are inherited: an image with a parent was built on a base, and is none.
+    if found is None or found.get("Parent"):
+        return None
+    labels = (found.get("Config") or {}).get("Labels") or {}
+    return str(found["Id"]) if labels.get(IMAGE_MARK) == digest else None

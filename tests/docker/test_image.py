@@ -1,5 +1,6 @@
 """The base image: pinned, looked at again, and set up anew when the pin is damaged."""
 
+import io
 import json
 
 import pytest
@@ -7,7 +8,8 @@ import pytest
 from agent_loop.config import SandboxSettings
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.sandbox import make_sandbox
-from agent_loop.sandbox.image import pinned_image, set_up_image
+from agent_loop.sandbox.base_image import recipe
+from agent_loop.sandbox.image import _built_before, pinned_image, set_up_image
 
 pytestmark = pytest.mark.docker
 
@@ -32,9 +34,32 @@ def test_set_up_mends_the_pin_without_building_again(engine, base_image, tmp_pat
     if text is not None:
         (tmp_path / "image.lock").write_text(text)
     said = []
-    assert set_up_image(engine, "", tmp_path, said.append) == base_image
-    assert pinned_image(engine, "", tmp_path) == base_image
+    image = set_up_image(engine, "", tmp_path, said.append)
+    # Another checkout may have built its own meanwhile; what counts is that nothing was built.
+    assert not any("building" in line for line in said)
+    assert pinned_image(engine, "", tmp_path) == image
     assert ("damaged" in " ".join(said)) == (text == "{")
+
+
+def test_what_is_built_on_a_base_is_never_taken_for_one(engine, base_image, tmp_path):
+    """Labels are inherited, and the tag can be moved by anybody who may use the engine."""
+    name = f"agent-loop-base:{recipe().digest}"
+    with engine.client("prepare") as api:
+        honest = api.inspect_image(name)["Id"]
+        lines = api.build(
+            fileobj=io.BytesIO(f"FROM {base_image}\nRUN touch /planted\n".encode()),
+            decode=True,
+            rm=True,
+        )
+        planted = next(line["aux"]["ID"] for line in list(lines) if "aux" in line)
+        api.tag(planted, "agent-loop-base", recipe().digest, force=True)
+    try:
+        assert _built_before(engine) is None
+    finally:
+        with engine.client("put back") as api:
+            api.tag(honest, "agent-loop-base", recipe().digest, force=True)
+            api.remove_image(planted)
+    assert _built_before(engine) == honest
 
 
 def test_made_from_settings(base_image, tmp_path):
