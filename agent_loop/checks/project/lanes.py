@@ -37,7 +37,9 @@ class Lanes:
         self, runner: Runner, base: Base, root: Path, *, image: str, python: str, limits: Limits
     ) -> None:
         self._runner = runner
-        self._trees = [Mounted(base, root / f"tree-{number}") for number in range(LANES)]
+        first = Mounted(base, root / "tree-0")
+        others = [Mounted(base, root / f"tree-{n}", like=first) for n in range(1, LANES)]
+        self._trees = [first, *others]
         self._boxes = [
             Box(
                 program=supervisor(),

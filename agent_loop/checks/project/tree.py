@@ -45,14 +45,18 @@ class Base:
 class Mounted:
     """One mounted copy. Not for two runs at a time."""
 
-    def __init__(self, base: Base, root: Path) -> None:
+    def __init__(self, base: Base, root: Path, *, like: "Mounted | None" = None) -> None:
+        """`like`: a fresh copy of the same base; files are shared by links, never written to."""
         self._base = base
         self.root = root
         self._laid: dict[str, str | None] = {}
         """What differs from the base: digest by name, `None` for a file that is gone."""
         if root.exists():
             shutil.rmtree(root)
-        _copy(base.root, root)
+        if like is None:
+            _copy(base.root, root, _fresh)
+        else:
+            _copy(like.root, root, _linked)
 
     def show(self, overlay: Mapping[str, bytes | None]) -> None:
         """Make the tree the base plus `overlay`; `None` takes a file away.
@@ -127,8 +131,7 @@ def _executable(path: Path) -> bool:
     return path.is_file() and os.access(path, os.X_OK)
 
 
-def _copy(source: Path, target: Path) -> None:
-    """Readable for the container's user, whatever the owner's modes are."""
+def _copy(source: Path, target: Path, put: Callable[[Path, Path], None]) -> None:
     target.mkdir(parents=True)
     target.chmod(0o755)
     for path in walk(source):
@@ -138,8 +141,20 @@ def _copy(source: Path, target: Path) -> None:
         if path.is_symlink():
             goal.symlink_to(path.readlink())
         else:
-            shutil.copyfile(path, goal)
-            goal.chmod(0o755 if _executable(path) else 0o644)
+            put(path, goal)
+
+
+def _fresh(path: Path, goal: Path) -> None:
+    """Readable for the container's user, whatever the owner's modes are."""
+    shutil.copyfile(path, goal)
+    goal.chmod(0o755 if _executable(path) else 0o644)
+
+
+def _linked(path: Path, goal: Path) -> None:
+    try:
+        goal.hardlink_to(path)
+    except OSError:
+        _fresh(path, goal)
 
 
 def _replace(path: Path, data: bytes, *, executable: bool) -> None:

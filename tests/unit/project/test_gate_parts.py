@@ -562,6 +562,16 @@ def test_unchanged_files_are_not_written_again(tmp_path):
     assert (tree.root / "a.py").stat().st_ino == before
 
 
+def test_copies_share_files_until_one_of_them_is_changed(tmp_path):
+    base = lay(tmp_path / "base", {"a.py": "1"})
+    first = Mounted(base, tmp_path / "one")
+    second = Mounted(base, tmp_path / "two", like=first)
+    assert (first.root / "a.py").stat().st_ino == (second.root / "a.py").stat().st_ino
+    first.show({"a.py": b"9"})
+    assert (second.root / "a.py").read_text() == "1"
+    assert (base.root / "a.py").read_text() == "1"
+
+
 def test_a_write_from_outside_is_seen(tmp_path):
     base = lay(tmp_path / "base", {"tests/t.py": "1"})
     tree = Mounted(base, tmp_path / "tree")
