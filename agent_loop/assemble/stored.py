@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agent_loop import tasks
 from agent_loop.errors import ThreadError
@@ -25,6 +25,10 @@ class Stored:
     executed: tuple[str, ...] | None
     """What ran when it passed; `None`: it has no certificate."""
     problems: tuple[str, ...]
+    isolation: str = ""
+    """How it was judged when it passed."""
+    proofs: tuple[str, ...] = ()
+    """Names of the proofs it passed with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,8 +61,11 @@ def read_stored(store: RunStore, thread: str) -> Stored:
     task = tasks.from_record(_map(certificate.get("task")))
     executed = certificate.get("executed")
     names = tuple(map(str, executed)) if isinstance(executed, list) else ()
-    problems = tuple(_problems(certificate, task, store.read_file(thread, JOB)))
-    return _stored(thread, certificate, task, executed=names, problems=problems)
+    problems = tuple(_problems(thread, certificate, task, store.read_file(thread, JOB)))
+    stored = _stored(thread, certificate, task, executed=names, problems=problems)
+    return replace(
+        stored, isolation=str(certificate.get("isolation")), proofs=_proofs_of(certificate)
+    )
 
 
 def compared(stored: Stored, verdict: Verdict) -> Verified:
@@ -70,6 +77,10 @@ def compared(stored: Stored, verdict: Verdict) -> Verified:
             "other asserts ran, or other papers were read, than for the certificate",
         )
     certified = stored.executed is not None
+    if certified and verdict.passed and stored.isolation != verdict.isolation:
+        problems = (*problems, f"the certificate says it was judged '{stored.isolation}'")
+    if certified and verdict.passed and set(stored.proofs) != {p.name for p in verdict.proofs}:
+        problems = (*problems, "the certificate's proofs are not those it passes with")
     return Verified(verdict=verdict, certified=certified, problems=problems)
 
 
@@ -123,8 +134,14 @@ def _is_recorded(store: RunStore, thread: str, outcome: str) -> bool:
         return False
 
 
+def _proofs_of(certificate: Mapping[str, Json]) -> tuple[str, ...]:
+    proofs = certificate.get("proofs")
+    entries = proofs if isinstance(proofs, list) else []
+    return tuple(str(entry.get("name")) for entry in entries if isinstance(entry, dict))
+
+
 def _problems(
-    certificate: Mapping[str, Json], task: Task, job: Mapping[str, Json] | None
+    thread: str, certificate: Mapping[str, Json], task: Task, job: Mapping[str, Json] | None
 ) -> list[str]:
     answer = str(certificate.get("answer") or "")
     found = []
@@ -136,6 +153,11 @@ def _problems(
         found.append("the certificate's tests are not the ones it was written for")
     elif job is not None and job.get("test_hash") != certificate.get("test_hash"):
         found.append("the certificate's tests are not those of the run")
+    if certificate.get("thread") != thread or certificate.get("kind") != task.kind:
+        found.append("the certificate is of another run")
+    for name in ("task", "task_hash"):
+        if job is not None and job.get(name) != certificate.get(name):
+            found.append(f"the certificate's {name} is not that of the run")
     return found
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -123,7 +124,10 @@ class RunStore:
 
     def _read(self, path: Path) -> Mapping[str, Json] | None:
         try:
-            if path.stat().st_size > MAX_JSON_BYTES:
+            about = path.stat()
+            if not stat.S_ISREG(about.st_mode):
+                raise ThreadError(f"{path}: not a file.")
+            if about.st_size > MAX_JSON_BYTES:
                 raise ThreadError(f"{path}: larger than {MAX_JSON_BYTES >> 20} MiB.")
             fields = json.loads(path.read_bytes())
         except FileNotFoundError:

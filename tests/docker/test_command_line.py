@@ -311,8 +311,8 @@ def test_replay_and_verify_and_show(run, here):
     ]
 
 
-def forged(here, thread, **fields):
-    path = here / "runs" / thread / "certificate.json"
+def forged(here, run_id, **fields):
+    path = here / "runs" / run_id / "certificate.json"
     certificate = json.loads(path.read_text())
     for key, value in fields.items():
         certificate[key] = value(certificate[key])
@@ -338,6 +338,19 @@ def test_a_forged_certificate_does_not_verify(run, here):
     code, out, _ = run("--verify", "f")
     assert code == 1
     assert "problem: the certificate's tests are not the ones it was written for" in out
+    changes = {
+        "thread": "of another run", "task_hash": "task_hash is not that of the run",
+        "isolation": "says it was judged", "proofs": "proofs are not those it passes with",
+    }  # fmt: skip
+    for field, problem in changes.items():
+        (here / "runs" / "f" / "certificate.json").write_text(true)
+        forged(here, "f", **{field: lambda value: value[:-1] or "x"})
+        code, out, _ = run("--verify", "f")
+        assert code == 1, field
+        assert problem in out
+    (here / "runs" / "f" / "certificate.json").unlink()
+    os.mkfifo(here / "runs" / "f" / "certificate.json")
+    assert run("--verify", "f")[0] == 2
 
 
 @pytest.mark.parametrize("argv", [["--show", "x"], ["--verify", "x"], ["--replay", "x"],

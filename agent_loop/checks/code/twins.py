@@ -15,6 +15,10 @@ _MOST = 3
 _FAR = 10**9
 _STEP = 1733
 _STRANGE = 58.75
+_OPPOSITE: dict[type, Any] = {
+    ast.Is: ast.IsNot, ast.IsNot: ast.Is, ast.In: ast.NotIn, ast.NotIn: ast.In,
+    ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+}  # fmt: skip
 Change = tuple[ast.expr, str]
 """A place in the tests, and the text that takes it."""
 
@@ -56,8 +60,19 @@ def _groups(test: ast.expr, reading: Reading, text: str) -> list[list[Change]]:
     groups = [group for group in _altered(test, reading) if group]
     if groups:
         return groups[:_MOST]
+    return [[(test, _negated(test, text))]]
+
+
+def _negated(test: ast.expr, text: str) -> str:
+    """As a person would write it: a twin must not be known by its brackets."""
+    if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
+        return f"({ast.get_source_segment(text, test.operand)})"
     whole = ast.get_source_segment(text, test) or ""
-    return [[(test, f"(not ({whole}))")]]
+    if isinstance(test, ast.Compare) and len(test.ops) == 1 and type(test.ops[0]) in _OPPOSITE:
+        left, right = test.left, test.comparators[0]
+        return ast.unparse(ast.Compare(left, [_OPPOSITE[type(test.ops[0])]()], [right]))
+    plain = isinstance(test, ast.Name | ast.Call | ast.Attribute | ast.Subscript)
+    return f"not {whole}" if plain else f"not ({whole})"
 
 
 def _altered(test: ast.expr, reading: Reading) -> list[list[Change]]:

@@ -42,6 +42,14 @@ def test_a_twin_looks_like_any_test() -> None:
     assert texts("assert abs(f(1) - 4.5) < 1e-9", twins_of) == ["assert abs(f(1) - 1778.0) < 1e-9"]
 
 
+def test_a_negated_twin_looks_like_any_test_too() -> None:
+    assert texts("assert f(1).ok", twins_of) == ["assert not f(1).ok"]
+    assert texts("assert not f(1)", twins_of) == ["assert (f(1))"]
+    assert texts("assert f(1) is None", twins_of) == ["assert f(1) is not None"]
+    assert texts("assert f(1) or f(2)", twins_of) == ["assert not (f(1) or f(2))"]
+    assert texts("assert (f(1) or\n f(2))", twins_of) == ["assert (not (f(1) or\n f(2)))"]
+
+
 def test_what_is_less_must_not_be_more_as_well() -> None:
     assert texts("assert V(1) < V(2)", referee_twins) == ["assert V(2) < V(1)"]
     assert texts("assert V(1) + V(2) == V(3)", referee_twins) == ["assert V(1) + V(2) == V(4)"]
