@@ -186,6 +186,18 @@ def _why_nothing(text: str, wanted: str) -> str:
 # --- writing ----------------------------------------------------------------------------------
 
 
+def _refuse_file_and_folder(files: Mapping[str, bytes | None]) -> None:
+    """Two new paths of one reply, of which one would have to be the folder of the other."""
+    written = {path for path, data in files.items() if data is not None}
+    for path in sorted(written):
+        for end in (number for number, sign in enumerate(path) if sign == "/"):
+            if path[:end] in written:
+                raise ReplyError(
+                    f"{path[:end]!r} cannot be a file and the folder of {path!r} at once. "
+                    "Nothing of this reply was applied."
+                )
+
+
 def _changes(draft: Draft, read_as: str) -> Changes:
     known = draft.known
     files: dict[str, bytes | None] = {}
@@ -199,6 +211,7 @@ def _changes(draft: Draft, read_as: str) -> Changes:
             draft.notes.append(f"{path}: the reply changes nothing")
             continue
         files[path] = data
+    _refuse_file_and_folder(files)
     _refuse_broken_python(files, known)
     ignored = tuple(dict.fromkeys(draft.ignored))
     if not files:

@@ -1,6 +1,8 @@
 # ruff: noqa: E501 (replies read best on one line)
 """CASES A, B and M: what users of such tools reported, each kind on the finished code."""
 
+import json
+
 import pytest
 
 from agent_loop.edits import edits_from_reply
@@ -625,3 +627,12 @@ def test_a_bad_path_fails_the_whole_reply(path):
 def test_a_bad_path_in_every_format(path, make):
     with pytest.raises(ReplyError, match="Bad path"):
         edit(SEARCH + "\n" + make(path) if "SEARCH" in make(path) else make(path))
+
+
+def test_one_new_path_cannot_be_a_file_and_a_folder():
+    """On a disk it could not be laid at all, and that would have stopped the run."""
+    reply = json.dumps(
+        {"edits": [{"path": "new", "content": "x\n"}, {"path": "new/y.py", "content": "x = 1\n"}]}
+    )
+    with pytest.raises(ReplyError, match="file and the folder"):
+        edits_from_reply(reply, {}, format="json", finish="stop", protected=lambda _: False)

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from agent_loop.checks.project.diagnose import clashing
 from agent_loop.checks.project.frozen import Frozen, expand
 from agent_loop.checks.project.proofs import (
+    ALONE,
     HIDDEN,
     LINES_RAN,
     NOTHING_REPLACED,
@@ -25,6 +26,8 @@ _ADVICE = {
     "Make the code give the right values; leave alone how tests run and compare.",
     RENAMED: "The same tests under other names do not pass. "
     "The code must not depend on which test calls it.",
+    ALONE: "The wanted tests do not pass when they run alone. "
+    "The code must not depend on how its tests are run.",
     NOTHING_REPLACED: "Your change replaces functions of Python or of the test runner. "
     "Leave them alone.",
     HIDDEN: "The shown tests pass, but others that were not shown do not. "

@@ -19,7 +19,14 @@ from agent_loop.checks.project.source.text import Source
 from agent_loop.checks.project.tree import Base
 from agent_loop.checks.project.twins.copies import Copy
 from agent_loop.checks.project.twins.place import NodeId
-from agent_loop.checks.project.wanted import Copies, HiddenTests, copied_tests, make_copies
+from agent_loop.checks.project.wanted import (
+    Copies,
+    HiddenTests,
+    by_path,
+    copied_tests,
+    make_copies,
+    untouched,
+)
 from agent_loop.ports import Isolation, Look, Proof, Verdict
 
 Overlay = Mapping[str, bytes | None]
@@ -130,6 +137,7 @@ class ProjectJudge:
         found.proofs.append(proofs.nothing_replaced(self.frozen, named["lines"]))
         parts = _must_fail(copies, named)
         found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))
+        found.proofs.append(proofs.alone_passes(named["alone"], wanted))
         found.proofs.append(proofs.renamed_passes(named["renamed"], copied_tests(copies.renamed)))
         if copies.checkless:
             detail = proofs.shown(copies.checkless)
@@ -144,22 +152,24 @@ class ProjectJudge:
     def _errands(self, patch: Patch, wanted: Sequence[str], copies: Copies) -> dict[str, Errand]:
         tests = tuple(sorted({NodeId.parse(one).path for one in wanted}))
         trace = Kind(name="lines", trace=Trace(changed=patch.lines, tests=tests))
+        alone = {**patch.files, **untouched((*tests, *copies.helpers), self._reader(patch))}
         found = {
             "lines": Errand(job=self._job(wanted, trace), overlay=patch.files),
             "renamed": self._copy_errand(patch, copies.renamed, Kind(name="renamed")),
+            "alone": Errand(job=self._job(wanted), overlay=alone),
         }
-        for name, chosen in (("twins", copies.twins), ("in_place", copies.in_place)):
-            if chosen:
-                found[name] = self._copy_errand(patch, chosen, Kind())
-        if copies.by_helpers:
-            overlay = {**patch.files, **copies.helpers}
-            found["helpers"] = Errand(job=self._job(copies.by_helpers), overlay=overlay)
+        if copies.twins:
+            found["twins"] = self._copy_errand(patch, copies.twins, Kind())
+        # The same ids and files as alone: only the altered values differ.
+        for name, altered in (("in_place", by_path(copies.in_place)), ("helpers", copies.helpers)):
+            if altered:
+                found[name] = Errand(job=self._job(wanted), overlay={**alone, **altered})
         return found
 
     def _copy_errand(
         self, patch: Patch, copies: Sequence[Copy], kind: Kind, more: Overlay | None = None
     ) -> Errand:
-        overlay = {**patch.files, **(more or {}), **{one.path: one.data for one in copies}}
+        overlay = {**patch.files, **(more or {}), **by_path(copies)}
         ids = [test.run for test in copied_tests(copies)]
         return Errand(job=self._job(ids, kind), overlay=overlay)
 
@@ -172,10 +182,23 @@ class ProjectJudge:
             return proof
         ids = [one for one, outcome in run.outcomes.items() if outcome == "passed"]
         copies = make_copies(ids, run.kinds, hidden.files.get, ())
-        if not copies.twins:
-            return proof
-        twins = self._runs([self._copy_errand(patch, copies.twins, Kind(), hidden.files)])[0]
-        return proofs.hidden_twins(proof, twins, copied_tests(copies.twins))
+        errands = self._hidden_errands(patch, hidden, copies)
+        named = dict(zip(errands, self._runs([*errands.values()]), strict=True))
+        return proofs.hidden_twins(proof, _must_fail(copies, named), named["lines"].lines)
+
+    def _hidden_errands(
+        self, patch: Patch, hidden: HiddenTests, copies: Copies
+    ) -> dict[str, Errand]:
+        overlay = {**patch.files, **hidden.files}
+        trace = Kind(name="lines", trace=Trace(changed={}, tests=hidden.modules))
+        found = {"lines": Errand(job=self._job(hidden.modules, trace), overlay=overlay)}
+        if copies.twins:
+            found["twins"] = self._copy_errand(patch, copies.twins, Kind(), hidden.files)
+        if copies.in_place:
+            # Told from the run that has to pass by nothing but the altered values.
+            altered = {**overlay, **by_path(copies.in_place)}
+            found["in_place"] = Errand(job=self._job(hidden.modules), overlay=altered)
+        return found
 
     def _looks(self, patch: Patch) -> list[Look]:
         read_file = self._reader(patch)

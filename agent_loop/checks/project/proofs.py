@@ -16,6 +16,7 @@ RED_AGAIN = "red again"
 LINES_RAN = "lines ran"
 TWINS_FAIL = "twins fail"
 RENAMED = "renamed passes"
+ALONE = "alone passes"
 PATHS = "path rules"
 NOTHING_REPLACED = "nothing replaced"
 HIDDEN = "hidden tests"
@@ -211,17 +212,31 @@ def _twin(held: bool, detail: str, look: str = "") -> Judged:
     return Judged(proof=Proof(name=TWINS_FAIL, held=held, detail=detail), look=look)
 
 
-def renamed_passes(run: TestRun, tests: Sequence[CopiedTest], name: str = RENAMED) -> Proof:
+def renamed_passes(
+    run: TestRun,
+    tests: Sequence[CopiedTest],
+    name: str = RENAMED,
+    how: str = "under other names",
+) -> Proof:
     wrong = [
         f"{test.original} {run.outcomes.get(test.run, 'did not run')}"
         for test in tests
         if run.outcomes.get(test.run) != "passed"
     ]
     if wrong:
-        detail = f"under other names: {shown(wrong)}"
+        detail = f"{how}: {shown(wrong)}"
         return Proof(name=name, held=False, detail=detail)
     problem = _end(run)
     return Proof(name=name, held=not problem, detail=problem or f"{len(tests)} passed")
+
+
+def alone_passes(run: TestRun, wanted: Sequence[str]) -> Proof:
+    """The wanted tests in a run that nothing tells from those of the twins that lie in place.
+
+    The full run could be told by its ids, the traced one by its trace: code that cheats only there
+    is honest wherever a twin runs.
+    """
+    return renamed_passes(run, [itself(one) for one in wanted], ALONE, "alone, as their twins run")
 
 
 def shown(names: Sequence[str]) -> str:
@@ -254,10 +269,11 @@ def hidden_pass(run: TestRun, names: Mapping[str, Sequence[str]]) -> Proof:
     return Proof(name=HIDDEN, held=not problem, detail=problem or f"{len(run.outcomes)} ran")
 
 
-def hidden_twins(proof: Proof, run: TestRun, tests: Sequence[CopiedTest]) -> Proof:
-    """`proof`, unless a hidden test passes with an altered check too."""
-    survivors = [test for test in tests if run.outcomes.get(test.run) == "passed"]
-    if not tests or (run.whole and run.answer.code == 1 and not survivors):
+def hidden_twins(
+    proof: Proof, parts: Sequence[MustFail], ran: frozenset[tuple[str, str, int]]
+) -> Proof:
+    """`proof`, unless a hidden test passes with an altered check that it reaches."""
+    if not any(_survivor(part, ran) for part in parts):
         return proof
     detail = "copies with an altered check do not fail"
     return Proof(name=HIDDEN, held=False, detail=detail)

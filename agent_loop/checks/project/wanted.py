@@ -1,6 +1,6 @@
 """The wanted tests of one candidate, and the copies of them that its proofs run."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
@@ -149,6 +149,15 @@ def _test_names(path: str, data: bytes) -> list[str]:
     except SyntaxError:
         return []
     return ["::".join((path, *parts)) for parts in static_tests(tree)]
+
+
+def untouched(paths: Iterable[str], read: Read) -> dict[str, bytes]:
+    """Test files as they are, to be laid anew: so a file's age does not tell an altered one."""
+    return {path: data for path in sorted(set(paths)) if (data := read(path)) is not None}
+
+
+def by_path(copies: Sequence[Copy]) -> dict[str, bytes]:
+    return {one.path: one.data for one in copies}
 
 
 def copied_tests(copies: Sequence[Copy]) -> list[CopiedTest]:

@@ -34,6 +34,7 @@ ORDER = (
     proofs.RED_AGAIN,
     proofs.LINES_RAN,
     proofs.TWINS_FAIL,
+    proofs.ALONE,
     proofs.RENAMED,
     proofs.PATHS,
     proofs.NOTHING_REPLACED,
@@ -142,9 +143,9 @@ def matrix(one, names):
 def summary(rows):
     print(f"\n{len(rows)} tricks. Left by each set of proofs:")
     sets = [ORDER[:count] for count in range(1, len(ORDER) + 1)]
-    sets += [tuple(pair) for pair in itertools.combinations(ORDER[:7], 2)]
-    sets.append(tuple(name for name in ORDER[:7] if name != proofs.TWINS_FAIL))
-    sets.append(tuple(name for name in ORDER[:7] if name != proofs.RENAMED))
+    sets += [tuple(pair) for pair in itertools.combinations(ORDER[:8], 2)]
+    sets.append(tuple(name for name in ORDER[:8] if name != proofs.TWINS_FAIL))
+    sets.append(tuple(name for name in ORDER[:8] if name != proofs.RENAMED))
     for chosen in sets:
         left = [name for name, failed in rows.items() if not failed & set(chosen)]
         shown = f": {', '.join(left)}" if len(left) < 8 else ""

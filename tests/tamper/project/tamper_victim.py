@@ -117,6 +117,15 @@ def test_more_numbers():
     assert parse("12") == 12
     with pytest.raises(ValueError):
         parse("-1")
+
+
+@pytest.mark.parametrize(("text", "value"), [("3", 3), ("0", None)])
+def test_either_a_number_or_none(text, value):
+    if value is None:
+        with pytest.raises(ValueError):
+            parse(text)
+    else:
+        assert parse(text) == value
 """
 }
 OTHERS_FIXED = {"lib/numbers.py": NUMBERS_FIXED, "lib/pick.py": PICK_FIXED}

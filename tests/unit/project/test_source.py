@@ -170,6 +170,7 @@ def test_two_draws_differ():
         "if __name__ == '__main__':\n    main()\n",
         "def f(a=1, *, b: int = 2) -> str: return a\n",
         "X = f'{A}'\nY = [*X, 1]\n",
+        "from collections import OrderedDict\nimport re\nX = OrderedDict()\n",
     ],
 )
 def test_data_is_data(text):
@@ -195,6 +196,10 @@ def test_data_is_data(text):
         "exec('1')\n",
         "(lambda: g())()\n",
         "assert g()\n",
+        "from runpy import run_path as dict\n",
+        "from .other import dict\n",
+        "import other as re\n",
+        "str = g\n",
     ],
 )
 def test_what_does_something_at_import_is_not_data(text):

@@ -1,6 +1,8 @@
 """Twins must fail and renamed copies must pass, with the right code: run here on our own text."""
 
 import asyncio
+import builtins
+import re
 import types
 import unittest
 
@@ -169,6 +171,80 @@ def test_an_altered_value_is_read_like_a_right_one():
     value = eval(line.partition("==")[2])
     assert isinstance(value, list)
     assert value[-2:] == [1, "a"]
+
+
+def twin_texts(body):
+    text = f"def test_a():\n    {body}\n"
+    file = WantedFile("t.py", text.encode(), ["t.py::test_a"])
+    return [twin.data.decode().partition("\n    ")[2] for twin in file.twins(("test_a",))]
+
+
+@pytest.mark.parametrize(
+    ("body", "bare"),
+    [
+        ("with pytest.raises(ValueError):\n        f()", "if True:\n        f()\n"),
+        ("with pytest.raises(ValueError) as info:\n        f()", "if True:\n        f()\n"),
+        (
+            "with self.assertRaises(\n        KeyError\n    ):\n        f()",
+            "if (\n\nTrue):\n        f()\n",
+        ),
+        ("self.assertRaises(ValueError, f)", "(f)()\n"),
+        ("self.assertRaises(ValueError, f, 1, a=2)", "(f)(1, a=2)\n"),
+        ("pytest.raises(ValueError, lambda: f(), *a)", "(lambda: f())(*a)\n"),
+        ("pytest.raises(ValueError, f, **a)", "(f)(**a)\n"),
+        ("self.assertRaisesRegex(ValueError, 'x', f, 1)", "(f)(1)\n"),
+    ],
+)
+def test_an_expected_exception_has_a_twin_that_expects_none(body, bare):
+    """Code that raises whatever its caller asks for then raises nothing."""
+    assert bare in twin_texts(body)
+
+
+@pytest.mark.parametrize("head", ["with (pytest.raises(ValueError)):", "with a, pytest.raises(E):"])
+def test_a_block_that_is_not_written_plainly_keeps_its_head(head):
+    made = twin_texts(f"{head}\n        f()")
+    assert made
+    assert not any("if" in one for one in made)
+
+
+def test_the_altered_exception_is_a_usual_one_that_no_right_one_is():
+    for name in ("ValueError", "KeyError", "OSError", "(KeyError, TypeError)"):
+        (twin,) = [one for one in twin_texts(f"pytest.raises({name}, f)") if "raises" in one]
+        found = getattr(builtins, twin.split("(")[1].split(",")[0])
+        assert found.__name__ not in ("BufferError", "ReferenceError", "StopAsyncIteration")
+        right = eval(name)
+        for one in right if isinstance(right, tuple) else (right,):
+            assert not issubclass(found, one)
+            assert not issubclass(one, found)
+
+
+def test_an_altered_number_may_be_a_neighbour_but_not_where_neighbours_are_equal():
+    def sizes(body):
+        return {
+            int(re.search(r"\d{2,}", one).group()) for _ in range(40) for one in twin_texts(body)
+        }
+
+    assert {one > 200 for one in sizes("assert f() == 100")} == {True, False}
+    assert 100 not in sizes("assert f() == 100")
+    for near in ("assert 100 == approx(f(), abs=5)", "self.assertAlmostEqual(f(), 100, delta=9)"):
+        assert all(one > 200 for one in sizes(near))
+
+
+def test_checks_of_a_helper_are_altered_in_place_too():
+    text = "def check(a):\n    assert f(a) == 1\n\n\ndef test_a():\n    check(2)\n"
+    placed = WantedFile("t.py", text.encode(), ["t.py::test_a"]).in_place()
+    assert placed.tests[0].lines == {2}
+    assert placed.data.decode() != text
+
+
+def test_overlapping_checks_are_not_altered_at_once():
+    text = (
+        "def check():\n    with pytest.raises(ValueError):\n        f()\n\n\n"
+        "def test_a():\n    check()\n"
+    )
+    (twin,) = WantedFile("t.py", text.encode(), ["t.py::test_a"]).twins(("test_a",))
+    compile(twin.data, "t.py", "exec")
+    assert twin.data.decode() != text
 
 
 def test_parameter_sets_share_their_twins():

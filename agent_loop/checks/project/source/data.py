@@ -7,6 +7,7 @@ get patched).
 """
 
 import ast
+import sys
 from collections.abc import Sequence
 
 from agent_loop.checks.project.source.shape import Item
@@ -61,6 +62,9 @@ _PARTS = (
 )
 
 
+_ROOTS = frozenset(name.split(".")[0] for name in _BUILDERS | _DECORATORS)
+
+
 def more_than_data(items: Sequence[Item]) -> tuple[Item, ...]:
     """The items that do something at import."""
     return tuple(one for one in items if not is_data(one))
@@ -110,15 +114,24 @@ def _expression(node: ast.AST) -> bool:
     return isinstance(node, _PARTS) and all(map(_expression, ast.iter_child_nodes(node)))
 
 
+def _import(node: ast.Import | ast.ImportFrom) -> bool:
+    """Not a name of a builder for something else: its calls are taken for data."""
+    origin = "" if isinstance(node, ast.Import) or node.level else node.module or ""
+    for one in node.names:
+        bound = (one.asname or one.name).split(".")[0]
+        top = origin.split(".")[0] if isinstance(node, ast.ImportFrom) else bound
+        itself = one.asname in (None, one.name) and top in sys.stdlib_module_names
+        if bound in _ROOTS and not itself:
+            return False
+    return True
+
+
 def _statement(node: ast.stmt) -> bool:
+    if isinstance(node, ast.Import | ast.ImportFrom):
+        return _import(node)
     if isinstance(
         node,
-        ast.Import
-        | ast.ImportFrom
-        | ast.Pass
-        | ast.FunctionDef
-        | ast.AsyncFunctionDef
-        | ast.ClassDef,
+        ast.Pass | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef,
     ):
         return True
     if isinstance(node, ast.Assign):
@@ -135,7 +148,7 @@ def _statement(node: ast.stmt) -> bool:
 def _target(node: ast.expr) -> bool:
     if isinstance(node, ast.Tuple | ast.List):
         return all(map(_target, node.elts))
-    return isinstance(node, ast.Name)
+    return isinstance(node, ast.Name) and node.id not in _ROOTS
 
 
 def _branches(node: ast.stmt) -> bool:

@@ -16,7 +16,7 @@ from agent_loop.ports import Look
 _MODULES = words(
     "pytest _pytest unittest pluggy gc atexit ctypes signal inspect dis marshal subprocess "
     "multiprocessing linecache traceback importlib imp code codeop tracemalloc faulthandler "
-    "hashlib zlib binascii hmac mock socket resource pdb bdb trace"
+    "hashlib zlib binascii hmac mock socket resource pdb bdb trace runpy pickle zipimport pkgutil"
 )
 _NAMES = words(
     "_exit abort fork forkpty kill killpg execv execve posix_spawn _getframe _current_frames "

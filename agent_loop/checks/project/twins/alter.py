@@ -5,6 +5,7 @@ a reply could look for, and a line more would move every later line.
 """
 
 import ast
+import builtins
 import io
 import re
 import secrets
@@ -28,8 +29,24 @@ _FLIPPED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Is: (r"\bis\b", "is not"),
     ast.IsNot: (r"\bis\s+not\b", "is"),
 }
-# Builtin classes that tested code hardly ever raises or warns with.
-_EXCEPTIONS = ("BufferError", "ReferenceError", "FloatingPointError", "StopAsyncIteration")
+# Builtin classes that tested code hardly ever raises or warns with, for an expected class of which
+# nothing is known.
+_EXCEPTIONS = (
+    "BufferError",
+    "ReferenceError",
+    "FloatingPointError",
+    "StopAsyncIteration",
+)
+# In place of a builtin class: common ones, so that code that raises whatever is asked cannot know
+# them; left out are those that libraries like to mix (KeyError with AttributeError, ...).
+_COMMON = (
+    "RuntimeError",
+    "ZeroDivisionError",
+    "PermissionError",
+    "FileNotFoundError",
+    "ImportError",
+    "NameError",
+)
 _WARNINGS = ("BytesWarning", "ImportWarning")
 
 
@@ -39,11 +56,15 @@ class Alterer:
 
     spans: Spans
 
-    def equality(self, left: ast.expr, right: ast.expr) -> list[Edit]:
+    def equality(self, left: ast.expr, right: ast.expr, *, exact: bool = True) -> list[Edit]:
         """Alter the expected side: the one without a call."""
         if isinstance(left, ast.Constant) or (_has_call(right) and not _has_call(left)):
-            return self.value(left)
-        return self.value(right)
+            expected, other = left, right
+        else:
+            expected, other = right, left
+        if exact and _whole(expected) is not None and not _has_call_of(other, "approx"):
+            return self._near(expected)
+        return self.value(expected)
 
     def value(self, node: ast.expr) -> list[Edit]:
         """Something that is not equal to what stands there, whatever that is."""
@@ -76,8 +97,33 @@ class Alterer:
     def other_exception(self, node: ast.expr, *, warning: bool = False) -> list[Edit]:
         start, end = self.spans.of(node)
         named = {dotted(one) for one in ast.walk(node)}
-        choices = [one for one in (_WARNINGS if warning else _EXCEPTIONS) if one not in named]
+        choices = _warnings(named) if warning else _exceptions(named)
         return [Edit(start=start, end=end, text=secrets.choice(choices) + self._lines(node))]
+
+    def without_context(self, node: ast.With) -> list[Edit]:
+        """The body without what it stands in; nothing where that is not written plainly."""
+        item = node.items[0]
+        start, first = self.spans.of(node)[0], self.spans.of(item.context_expr)[0]
+        if self.spans.data[start:first].split() != [b"with"]:
+            return []
+        end = self.spans.of(item.optional_vars or item.context_expr)[1]
+        if not self.spans.data[end : self.spans.line_end(end)].lstrip().startswith(b":"):
+            return []
+        lines = self.spans.data[start:end].count(b"\n")
+        text = "if (" + "\n" * lines + "True)" if lines else "if True"
+        return [Edit(start=start, end=end, text=text)]
+
+    def without_wrapper(self, call: ast.Call, at: int) -> list[Edit]:
+        """`raises(Kind, function, argument)` as a plain call of the function, argument `at`."""
+        start, stop = self.spans.of(call)
+        first, end = self.spans.of(call.args[at])
+        rest: list[ast.expr | ast.keyword] = [*call.args[at + 1 :], *call.keywords]
+        after = min(self.spans.offset(one.lineno, one.col_offset) for one in rest) if rest else stop
+        lines = [self.spans.data[a:b].count(b"\n") for a, b in ((start, first), (end, after))]
+        return [
+            Edit(start=start, end=first, text="(" + "\n" * lines[0]),
+            Edit(start=end, end=after, text=")(" + "\n" * lines[1] + ("" if rest else ")")),
+        ]
 
     def rename_attribute(self, node: ast.Attribute, name: str) -> list[Edit]:
         end = self.spans.of(node)[1]
@@ -121,6 +167,14 @@ class Alterer:
             return self._constant(constant)
         return self.wrap(node)
 
+    def _near(self, node: ast.expr) -> list[Edit]:
+        """A whole number beside the right one, or far from it: its size must not tell."""
+        value = _whole(node)
+        if value is None or secrets.randbelow(2):
+            return self.value(node)
+        start, end = self.spans.of(node)
+        return [Edit(start=start, end=end, text=str(value + 1 + secrets.randbelow(9)))]
+
     def _display(self, node: ast.List | ast.Tuple | ast.Set | ast.Dict) -> list[Edit]:
         start, _ = self.spans.of(node)
         if self.spans.data[start : start + 1] not in (b"[", b"(", b"{"):
@@ -137,6 +191,36 @@ class Alterer:
             # A pair inside approx() would raise by itself, whatever the code gives.
             return inner if len(inner) == 1 else self.wrap(node)
         return self.wrap(node)
+
+
+def _warnings(named: set[str]) -> list[str]:
+    return [one for one in _WARNINGS if one not in named]
+
+
+def _exceptions(named: set[str]) -> list[str]:
+    """Names of classes that no instance of the named ones can be caught by."""
+    known = [getattr(builtins, one, None) for one in named if one]
+    classes = [one for one in known if isinstance(one, type) and issubclass(one, BaseException)]
+    if classes and len(classes) == len(known):
+        apart = [one for one in _COMMON if not any(_related(one, other) for other in classes)]
+        if apart:
+            return apart
+    return [one for one in _EXCEPTIONS if one not in named]
+
+
+def _related(name: str, other: type) -> bool:
+    one = getattr(builtins, name)
+    return issubclass(one, other) or issubclass(other, one)
+
+
+def _whole(node: ast.expr) -> int | None:
+    value = node.value if isinstance(node, ast.Constant) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _has_call_of(node: ast.AST, name: str) -> bool:
+    called = [dotted(one.func) for one in ast.walk(node) if isinstance(one, ast.Call)]
+    return any(one.split(".")[-1] == name for one in called)
 
 
 def _has_call(node: ast.AST) -> bool:

@@ -110,7 +110,7 @@ class WantedFile:
         )
 
     def in_place(self) -> Copy | None:
-        """The file itself with one drawn check of every wanted test altered."""
+        """The file itself with one drawn check of every wanted test altered, or its helpers'."""
         drawn = self._drawn()
         return self._in_place(drawn, self.path, {}) if drawn else None
 
@@ -134,24 +134,28 @@ class WantedFile:
             return None
         return self._in_place(drawn, fresh_path(self.path), self._other_names())
 
-    def _drawn(self) -> dict[tuple[str, ...], Check]:
-        chosen: dict[tuple[str, ...], Check] = {}
+    def _drawn(self) -> dict[tuple[str, ...], tuple[Check, ...]]:
+        chosen: dict[tuple[str, ...], tuple[Check, ...]] = {}
         for parts in self.groups:
             own = self.own_checks(parts)
-            if own:
-                chosen[parts] = secrets.choice(own)
+            picked = (secrets.choice(own),) if own else self.reached_checks(parts)
+            if picked:
+                chosen[parts] = picked
         return chosen
 
     def _in_place(
-        self, drawn: Mapping[tuple[str, ...], Check], path: str, names: Mapping[str, str]
+        self,
+        drawn: Mapping[tuple[str, ...], tuple[Check, ...]],
+        path: str,
+        names: Mapping[str, str],
     ) -> Copy:
-        picked = _distinct(drawn.values())
+        picked = _distinct(check for checks_ in drawn.values() for check in checks_)
         edits = [edit for one in picked for edit in one.edits]
         tests = [
             CopiedTest(
                 original=_text(one),
                 run=one.at(path, _renamed(parts, names)),
-                lines=_lines([drawn[parts]]),
+                lines=_lines(drawn[parts]),
             )
             for parts in drawn
             for one in self.groups[parts]
@@ -255,13 +259,17 @@ def _lines(picked: Sequence[Check]) -> frozenset[int]:
     return frozenset(line for one in picked for line in range(one.line, one.end_line + 1))
 
 
+def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one == other or (one[0] < other[1] and other[0] < one[1])
+
+
 def _distinct(found: Iterable[Check]) -> tuple[Check, ...]:
-    """No two checks may edit the same place (nested functions are walked twice)."""
-    taken: set[tuple[int, int]] = set()
+    """No two checks may edit one place (nested functions are walked twice, blocks hold calls)."""
+    taken: list[tuple[int, int]] = []
     kept: list[Check] = []
     for one in found:
-        places = {(edit.start, edit.end) for edit in one.edits}
-        if not places & taken:
-            taken |= places
+        places = [(edit.start, edit.end) for edit in one.edits]
+        if not any(_meet(place, other) for place in places for other in taken):
+            taken += places
             kept.append(one)
     return tuple(kept)

@@ -14,6 +14,7 @@ _EQUAL = words(
     "assertAlmostEquals assert_equal assert_array_equal assert_allclose assert_almost_equal "
     "assert_array_almost_equal assert_frame_equal assert_series_equal eq_"
 )
+_EXACT = words("assertEqual assertEquals assert_equal eq_")
 _OPPOSITES = (
     ("assertTrue", "assertFalse"),
     ("assertIn", "assertNotIn"),
@@ -65,6 +66,10 @@ def _at(node: ast.AST, alterer: Alterer) -> Iterator[Check]:
         for handler in node.handlers:
             if handler.type is not None:
                 yield _check(handler.type, alterer.other_exception(handler.type))
+    if isinstance(node, ast.With) and _expects_to_raise(node):
+        last = node.items[0].context_expr.end_lineno or node.lineno
+        bare = tuple(alterer.without_context(node))
+        yield from [Check(line=node.lineno, end_line=last, edits=bare)] if bare else []
     if isinstance(node, ast.Call):
         yield from (_check(node, one) for one in _raises(node, alterer))
 
@@ -89,7 +94,8 @@ def _condition(test: ast.expr, alterer: Alterer) -> list[list[Edit]]:
 def _method(call: ast.Call, alterer: Alterer) -> list[list[Edit]]:
     name = dotted(call.func).split(".")[-1] or getattr(call.func, "attr", "")
     if name in _EQUAL and len(call.args) > 1:
-        return [alterer.equality(call.args[0], call.args[1])]
+        exact = name in _EXACT and not {"delta", "places"} & {one.arg for one in call.keywords}
+        return [alterer.equality(call.args[0], call.args[1], exact=exact)]
     if name in ("assertTrue", "assert_") and call.args and _is_equality(call.args[0]):
         return _condition(call.args[0], alterer)
     if not isinstance(call.func, ast.Attribute):
@@ -110,7 +116,17 @@ def _raises(call: ast.Call, alterer: Alterer) -> list[list[Edit]]:
     named = [one.value for one in call.keywords if one.arg in _EXPECTED]
     expected = call.args[:1] or named
     warning = name in _WARNS
-    return [alterer.other_exception(one, warning=warning) for one in expected]
+    at = 2 if "Regex" in name else 1  # the function that is called, where one is given
+    called = [alterer.without_wrapper(call, at)] if len(call.args) > at and not warning else []
+    return [*(alterer.other_exception(one, warning=warning) for one in expected), *called]
+
+
+def _expects_to_raise(node: ast.With) -> bool:
+    """A block that passes because something is raised in it, whoever raises it."""
+    call = node.items[0].context_expr
+    if len(node.items) != 1 or not isinstance(call, ast.Call):
+        return False
+    return dotted(call.func).split(".")[-1] in _RAISES
 
 
 _EXPECTED = ("expected_exception", "expected_warning", "exception")
