@@ -12,9 +12,9 @@ from agent_loop.workspace import Tree
 
 ROOT = Path(__file__).resolve().parents[2]
 SHOWN = {
-    "fix_slugify": "9 proofs",
-    "fix_ledger": "9 proofs",
-    "fix_logstat": "9 proofs",
+    "fix_slugify": "10 proofs",
+    "fix_ledger": "10 proofs",
+    "fix_logstat": "10 proofs",
     "fix_semver": "",
 }
 
