@@ -7,6 +7,7 @@ import json
 import multiprocessing
 import os
 import random
+import re
 import sqlite3
 import sys
 import tempfile
@@ -21,6 +22,10 @@ from agent_loop.store import RunStore, read_trace
 from tests.fakes.killable import child, drive_on, drive_real
 
 DELAY_S = 0.02
+
+
+PYTESTS_SECONDS = re.compile(r" in \d+\.\d+s")
+"""The end of pytest's last line."""
 
 
 @dataclass
@@ -41,6 +46,8 @@ def bare(value):
     """A record without what differs between two runs of one script."""
     if isinstance(value, dict):
         return {k: bare(v) for k, v in value.items() if k not in TIMES and k != "thread"}
+    if isinstance(value, str):
+        return PYTESTS_SECONDS.sub("", value)
     return [bare(item) for item in value] if isinstance(value, list) else value
 
 
