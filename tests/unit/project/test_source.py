@@ -169,7 +169,7 @@ def test_two_draws_differ():
         "try:\n    import a\nexcept ImportError:\n    a = None\n",
         "if __name__ == '__main__':\n    main()\n",
         "def f(a=1, *, b: int = 2) -> str: return a\n",
-        "X = f'{A}'\nY = [*X, 1]\n",
+        "X = f'{A}'\nY = [*X, 1]\nY += [2]\n",
         "from collections import OrderedDict\nimport re\nX = OrderedDict()\n",
     ],
 )
@@ -200,6 +200,7 @@ def test_data_is_data(text):
         "from .other import dict\n",
         "import other as re\n",
         "str = g\n",
+        "from sys import path as p\np += ['/x']\n",
     ],
 )
 def test_what_does_something_at_import_is_not_data(text):

@@ -67,7 +67,20 @@ _ROOTS = frozenset(name.split(".")[0] for name in _BUILDERS | _DECORATORS)
 
 def more_than_data(items: Sequence[Item]) -> tuple[Item, ...]:
     """The items that do something at import."""
-    return tuple(one for one in items if not is_data(one))
+    taken = {name for one in items for name in _imported(one.node)}
+    return tuple(one for one in items if not is_data(one) or _grows(one.node, taken))
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if not isinstance(node, ast.Import | ast.ImportFrom):
+        return []
+    return [(one.asname or one.name).split(".")[0] for one in node.names]
+
+
+def _grows(node: ast.AST, taken: set[str]) -> bool:
+    """`+=` on what was imported beside it changes another module's list in place."""
+    target = node.target if isinstance(node, ast.AugAssign) else None
+    return isinstance(target, ast.Name) and target.id in taken
 
 
 def dotted(node: ast.AST) -> str:
