@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from agent_loop.research.fold import invisible
 from agent_loop.research.ids import ID, PaperId, parse
 from agent_loop.research.papers import Paper, Search
+from agent_loop.research.words import MIN_WORDS, words
 
-MIN_WORDS = 4
 MAX_RANGE = 6
 PAGE_SENTENCES = 6
 """Of each full text; a small context has no room for more."""
@@ -93,12 +93,12 @@ def split(abstract: str) -> tuple[str, ...]:
     start = 0
     for end in [*edges, len(text)]:
         piece = text[start:end].strip()
-        if pieces and len(pieces[-1].split()) < MIN_WORDS:
+        if pieces and words(pieces[-1]) < MIN_WORDS:
             pieces[-1] = f"{pieces[-1]} {piece}"
         elif piece:
             pieces.append(piece)
         start = end
-    if len(pieces) > 1 and len(pieces[-1].split()) < MIN_WORDS:
+    if len(pieces) > 1 and words(pieces[-1]) < MIN_WORDS:
         last = pieces.pop()
         pieces[-1] = f"{pieces[-1]} {last}"
     return tuple(pieces)
@@ -245,7 +245,7 @@ def _surroundings(answer: str, start: int, end: int) -> tuple[int, int, bool]:
     if before[-1:] in tuple(_QUOTES) and after[:1] in tuple(_QUOTES):
         return start - 1, end + 1, False
     beside = _QUOTED_BEFORE.search(before) or _QUOTED_AFTER.match(after)
-    if beside and len(beside[1].split()) >= MIN_WORDS:
+    if beside and words(beside[1]) >= MIN_WORDS:
         return start, end, True
     return start, end, after[:1] in tuple(_QUOTES) and before[-1:].isspace()
 

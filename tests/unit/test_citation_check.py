@@ -183,3 +183,11 @@ def test_hidden_characters_of_a_paper_do_not_stand_in_the_way():
         assert hidden.judge(hidden.parse(reply(text))).passed
     copied = '"We leave lo\u200bad balancing to future work" [arXiv:2401.00001]'
     assert not hidden.judge(hidden.parse(reply(copied))).passed
+
+
+def test_what_is_numbered_is_long_enough_to_quote():
+    """Signs count as words for nobody: such a sentence joins the next one."""
+    assert split("We study experts well. \\ [S2, S3][S2, S3]? Balancing remains open.") == (
+        "We study experts well.",
+        "\\ [S2, S3][S2, S3]? Balancing remains open.",
+    )

@@ -2,14 +2,12 @@
 
 import difflib
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_loop.research import Paper, Traced, find, fold, fold_source, invisible, name_of, spaced
+from agent_loop.research.words import words
 
-MIN_WORDS = 4
-"""A shorter quote proves nothing."""
 MIN_FRAGMENT_WORDS = 2
 """Single words with dots between them can be made to say anything."""
 MAX_REACH_CHARS = 2000
@@ -63,15 +61,6 @@ def sources(paper: Paper) -> tuple[Source, ...]:
         Source(paper=paper, text=page, page=number) for number, page in enumerate(paper.pages, 1)
     )
     return (Source(paper=paper, text=paper.abstract), *pages)
-
-
-def words(text: str) -> int:
-    """How many words, counted so that no script and no blank can hide one."""
-    count = 0
-    for token in text.split():
-        letters = sum(unicodedata.category(char) == "Lo" for char in token)
-        count += letters or any(char.isalnum() for char in token)
-    return count
 
 
 def fragments(quote: str) -> tuple[str, ...]:

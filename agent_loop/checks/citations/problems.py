@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from agent_loop.checks.citations.judgement import Judgement, QuoteFinding
-from agent_loop.checks.citations.match import MIN_WORDS
+from agent_loop.research.words import MIN_WORDS
 
 _SHOWN = 160
 

@@ -7,7 +7,6 @@ from agent_loop.checks.citations.blocks import Paragraph, visible
 from agent_loop.checks.citations.judgement import QuoteFinding, QuoteStatus
 from agent_loop.checks.citations.match import (
     MIN_FRAGMENT_WORDS,
-    MIN_WORDS,
     Near,
     Source,
     fragments,
@@ -16,10 +15,10 @@ from agent_loop.checks.citations.match import (
     scattered,
     sources,
     strange,
-    words,
 )
 from agent_loop.checks.citations.spans import Span
 from agent_loop.research import Paper, PaperId, Search
+from agent_loop.research.words import MIN_WORDS, words
 
 
 def judge_quote(

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from typing import Literal
 
 from agent_loop.checks.citations.judgement import Judgement, QuoteFinding
-from agent_loop.checks.citations.match import MIN_WORDS, words
 from agent_loop.ports import Look, Proof, Verdict
 from agent_loop.research import frozen
+from agent_loop.research.words import MIN_WORDS, words
 
 MAX_FEEDBACK_CHARS = 16_000
 _MOSTLY = 0.5
