@@ -5,6 +5,7 @@ import importlib.util
 import itertools
 import os
 import tempfile
+import time
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -77,9 +78,10 @@ class Gate:
         setting = find_setting(base, parse_command("pytest -q"), python_path=(), plugins=())
         runner = Runner(sandbox=sandbox, clock=SystemClock())
         limits = Limits(memory_mib=256, life_s=200)
-        self.lanes = Lanes(
-            runner, base, folder / "copies", image=image, python=python, limits=limits
+        self.lanes_at = lambda name: Lanes(
+            runner, base, folder / name, image=image, python=python, limits=limits
         )
+        self.lanes = self.lanes_at("copies")
         frozen = Reproduction(task=task, base=base, setting=setting, wall_s=60).run(self.lanes)
         protection = Protection(
             known=frozenset(base.digests),
@@ -103,7 +105,9 @@ class Gate:
         del env["PYTEST_DISABLE_PLUGIN_AUTOLOAD"]
         argv = ("", *getattr(trick, "CONTROL", NAIVE))
         job = Job(argv=argv, wall_s=30, env=env)
-        return self.lanes.run([Errand(job=job, overlay=files_of(trick))])[0]
+        # A copy of its own: files that the gate laid anew are what one of the tricks looks for.
+        fresh = self.lanes_at(f"naive-{time.monotonic_ns()}")
+        return fresh.run([Errand(job=job, overlay=files_of(trick))])[0]
 
 
 def extra(trick):
