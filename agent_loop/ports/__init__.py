@@ -7,6 +7,7 @@ from agent_loop.ports.check import Candidate, Check, Look, Proof, Verdict
 from agent_loop.ports.model import Cancel, Fingerprint, Message, Model, Reply, Usage
 from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply, SystemClock
 from agent_loop.ports.sandbox import Box, Exit, Limits, Mount, ProbeLine, Program, Sandbox, Session
+from agent_loop.ports.tools import Observation, Toolbox, ToolCall, ToolSpec
 from agent_loop.ports.words import Isolation, Json, Outcome, Role
 
 __all__ = [
@@ -25,6 +26,7 @@ __all__ = [
     "Message",
     "Model",
     "Mount",
+    "Observation",
     "Outcome",
     "Owner",
     "OwnerCall",
@@ -37,6 +39,9 @@ __all__ = [
     "Sandbox",
     "Session",
     "SystemClock",
+    "ToolCall",
+    "ToolSpec",
+    "Toolbox",
     "Usage",
     "Verdict",
 ]
