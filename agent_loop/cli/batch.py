@@ -8,16 +8,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop.assemble import Ask, Workshop
+from agent_loop.assemble.stopping import KILL_GRACE_S, Stopper
 from agent_loop.cli.live import Board
 from agent_loop.cli.owner import CannedOwner, TerminalOwner, Typist
-from agent_loop.cli.screen import Screen
-from agent_loop.cli.stopping import KILL_GRACE_S, Stopper
 from agent_loop.cli.tables import Row, answer, ending, token_table, trust
 from agent_loop.errors import AgentLoopError, SandboxUnavailable
 from agent_loop.graph.parts import Control, Limits, Result
 from agent_loop.ports import Json, Owner, OwnerReply
 from agent_loop.store import MailboxOwner, reply_from_text
 from agent_loop.tasks import Task
+from agent_loop.terminal.screen import Screen
 
 _WORST_FIRST = (130, 3, 4, 2, 1, 5, 0)
 

@@ -11,9 +11,9 @@ from rich.live import Live
 from rich.text import Text
 
 from agent_loop.cli.narrate import lines
-from agent_loop.cli.safe import one_line, safe
-from agent_loop.cli.screen import Screen
 from agent_loop.ports import Json
+from agent_loop.terminal.safe import one_line, safe
+from agent_loop.terminal.screen import Screen
 
 TAIL_LINES = 4
 TAIL_CHARS = 2_000

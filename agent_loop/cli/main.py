@@ -10,12 +10,11 @@ from typing import TypeVar
 
 from agent_loop import config, tasks
 from agent_loop.assemble import Workshop, refuse_ended, refuse_taken, refuse_unjudgeable, stored_map
+from agent_loop.assemble.stopping import Stopper
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
 from agent_loop.cli.live import Board
 from agent_loop.cli.options import Options, read
 from agent_loop.cli.owner import Typist
-from agent_loop.cli.screen import Screen
-from agent_loop.cli.stopping import Stopper
 from agent_loop.cli.stored import list_runs, recorded_answers, show_run, verify
 from agent_loop.cli.tables import summary_table
 from agent_loop.config import Config
@@ -24,6 +23,7 @@ from agent_loop.graph.drive import read_job
 from agent_loop.graph.parts import Limits
 from agent_loop.store import RunStore, reply_from_text
 from agent_loop.tasks import Task
+from agent_loop.terminal.screen import Screen
 
 T = TypeVar("T")
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agent_loop.cli.safe import few_lines, one_line
 from agent_loop.ports import Json
+from agent_loop.terminal.safe import few_lines, one_line
 
 PLAN_LINES = 12
 _GOOD, _BAD, _DIM, _ASK = "green", "red", "dim", "yellow"

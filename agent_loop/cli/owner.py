@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from agent_loop.cli.live import Board
-from agent_loop.cli.safe import few_lines
 from agent_loop.errors import UserError
 from agent_loop.ports import Cancel, Owner, OwnerCall, OwnerReply
+from agent_loop.terminal.safe import few_lines
 
 LOOK_EVERY_S = 0.2
 QUESTION_LINES = 40

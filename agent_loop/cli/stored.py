@@ -3,11 +3,11 @@
 from dataclasses import asdict
 
 from agent_loop.assemble import Workshop
-from agent_loop.cli.safe import few_lines
-from agent_loop.cli.screen import Screen
 from agent_loop.cli.tables import OUTPUT_LINES, run_table, token_table, trust, whole
 from agent_loop.ports import OwnerReply
 from agent_loop.store import RunStore, read_trace, reply_from_text
+from agent_loop.terminal.safe import few_lines
+from agent_loop.terminal.screen import Screen
 
 
 def list_runs(store: RunStore, screen: Screen) -> int:

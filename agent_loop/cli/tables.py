@@ -7,9 +7,9 @@ from rich.table import Table
 from rich.text import Text
 
 from agent_loop.cli.narrate import Line
-from agent_loop.cli.safe import few_lines, one_line
 from agent_loop.ports import Json
 from agent_loop.store import Summary
+from agent_loop.terminal.safe import few_lines, one_line
 
 ANSWER_LINES = 60
 OUTPUT_LINES = 40

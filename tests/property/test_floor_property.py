@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from agent_loop import config, tasks, yamlfile
 from agent_loop.cli.options import read
-from agent_loop.cli.safe import few_lines, one_line, safe
 from agent_loop.errors import ConfigError, TaskFileError, ThreadError, UserError
 from agent_loop.paths import OutsidePath, inside, thread_name
 from agent_loop.redact import holds_key, redact
+from agent_loop.terminal.safe import few_lines, one_line, safe
 
 ROOT = Path(__file__).parents[2]
 ANY_TEXT = st.text(st.characters(exclude_categories=()), max_size=200)

@@ -11,16 +11,16 @@ from contextlib import contextmanager
 import pytest
 from rich.console import Console
 
+from agent_loop.assemble.stopping import Stopper
 from agent_loop.cli import tables
 from agent_loop.cli.live import Board
 from agent_loop.cli.narrate import lines
 from agent_loop.cli.options import BadOption, read
 from agent_loop.cli.owner import CannedOwner, TerminalOwner, Typist
-from agent_loop.cli.screen import Screen
-from agent_loop.cli.stopping import Stopper
 from agent_loop.errors import ThreadError
 from agent_loop.ports import OwnerCall, OwnerReply
 from agent_loop.store import reply_from_text
+from agent_loop.terminal.screen import Screen
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07\u202e"
 

@@ -9,8 +9,8 @@ from typing import TextIO
 from rich.console import Console
 from rich.text import Text
 
-from agent_loop.cli.safe import safe
 from agent_loop.ports import Json
+from agent_loop.terminal.safe import safe
 
 PIPE_WIDTH = 200
 

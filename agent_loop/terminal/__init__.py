@@ -1,0 +1,1 @@
+"""What every door says to people and programs: safe text, two streams."""

@@ -1,0 +1,5 @@
+"""Slugs for addresses."""
+
+from slugify.core import slugify
+
+__all__ = ["slugify"]
