@@ -4,7 +4,9 @@ AgentLoopError
 ├── UserError            the person can mend it: printed without a traceback, exit code 2
 │   ├── TaskFileError    a task file is wrong
 │   ├── ConfigError      config.yaml, a patch over it or a --set is wrong
-│   └── ThreadError      a thread is unknown, badly named, already there or driven elsewhere
+│   ├── ThreadError      a thread is unknown, badly named, already there or driven elsewhere
+│   ├── ReportError      an eval report is unknown, unreadable, or not comparable with another
+│   └── MissingExtra     a feature needs packages that are installed with an extra
 ├── FaultError           the world around the model failed: stops the run, never costs a lap
 │   ├── SandboxUnavailable   exit code 3
 │   ├── ModelUnavailable     exit code 4: missing model, refused context, server down, retries spent
@@ -52,6 +54,18 @@ class ConfigError(UserError):
 
 class ThreadError(UserError):
     """A thread id cannot be used as asked."""
+
+
+class ReportError(UserError):
+    """An eval report cannot be used as asked."""
+
+
+class MissingExtra(UserError):
+    """A feature needs packages that only an extra brings."""
+
+    def __init__(self, extra: str, needs: str) -> None:
+        super().__init__(f"{needs} is not installed. Say: pip install 'agent-loop[{extra}]'")
+        self.extra = extra
 
 
 class FaultError(AgentLoopError):
