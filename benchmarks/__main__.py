@@ -14,11 +14,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from benchmarks.code_check import humaneval_row, one_check_row
+from benchmarks.project_check import project_check_row
 from benchmarks.row import Row
 
 ROWS: dict[str, Callable[[], Row]] = {
     "code-check": one_check_row,
     "humaneval": humaneval_row,
+    "project-check": project_check_row,
 }
 
 

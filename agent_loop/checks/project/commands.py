@@ -12,7 +12,7 @@ from agent_loop.checks.project.lanes import Errand, Lanes
 from agent_loop.checks.project.patch import Patch, take_apart
 from agent_loop.checks.project.protected import Protection
 from agent_loop.checks.project.records import Answer
-from agent_loop.checks.project.rules import broken_rules, is_test
+from agent_loop.checks.project.rules import TestFiles, broken_rules
 from agent_loop.checks.project.source.looks import looks
 from agent_loop.checks.project.source.sabotage import Marker
 from agent_loop.checks.project.tree import Base
@@ -93,7 +93,7 @@ class CommandJudge:
         if broken:
             return self._said(found, "\n".join(broken))
         try:
-            patch = take_apart(files, self.base, is_test=lambda path: is_test(path, nothing))
+            patch = take_apart(files, self.base, is_test=TestFiles(nothing))
         except SyntaxError as error:
             return self._said(found, str(error), "refused: a changed file cannot be parsed")
         if not patch.changes_code:

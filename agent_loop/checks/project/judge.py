@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from agent_loop.checks.project import proofs
 from agent_loop.checks.project.command import Job, Kind, Setting, Trace, pytest_job
@@ -13,7 +14,7 @@ from agent_loop.checks.project.proofs import Judged
 from agent_loop.checks.project.protected import Protection
 from agent_loop.checks.project.records import TestRun, read
 from agent_loop.checks.project.red_again import RedAgain
-from agent_loop.checks.project.rules import broken_rules, is_test, new_tests
+from agent_loop.checks.project.rules import TestFiles, broken_rules, new_tests
 from agent_loop.checks.project.source.looks import looks
 from agent_loop.checks.project.source.text import Source
 from agent_loop.checks.project.tree import Base
@@ -67,7 +68,7 @@ class Findings:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class ProjectJudge:
     """The gate of one project."""
 
@@ -103,8 +104,9 @@ class ProjectJudge:
             return found.verdict(why, f"refused: {why}")
         return self._judged(patch, found)
 
-    def _is_test(self, path: str) -> bool:
-        return is_test(path, self.frozen)
+    @cached_property
+    def _is_test(self) -> TestFiles:
+        return TestFiles(self.frozen)
 
     def _judged(self, patch: Patch, found: Findings) -> Verdict:
         fresh = new_tests(patch.files, self.base)

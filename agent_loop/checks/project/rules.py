@@ -39,11 +39,26 @@ def _odd(path: str, base: Base) -> str | None:
     return None
 
 
-def is_test(path: str, frozen: Frozen) -> bool:
-    """Files of the tests, helpers and conftest included."""
-    place = PurePosixPath(path)
-    in_folder = any(part in _FOLDERS for part in place.parts[:-1])
-    return in_folder or place.name == "conftest.py" or path in frozen.test_files
+class TestFiles:
+    """Tells the files of the tests, helpers and conftest included, from all others."""
+
+    __test__ = False
+
+    def __init__(self, frozen: Frozen) -> None:
+        self._frozen = frozenset(frozen.test_files)
+        self._known: dict[str, bool] = {}
+
+    def __call__(self, path: str) -> bool:
+        # Asked of every file of the project several times in a check.
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self._looked_at(path)
+        return known
+
+    def _looked_at(self, path: str) -> bool:
+        place = PurePosixPath(path)
+        in_folder = any(part in _FOLDERS for part in place.parts[:-1])
+        return in_folder or place.name == "conftest.py" or path in self._frozen
 
 
 def new_tests(files: Mapping[str, bytes | None], base: Base) -> tuple[str, ...]:
