@@ -22,8 +22,25 @@ from benchmarks.row import Row
 FILES = 10_000
 LATER = 5
 """Checks after the first one; their median counts."""
-BUGGY = "def total(values):\n    return sum(values[1:])\n\n\ndef mean(values):\n    return total(values) / len(values)\n"
-TESTS = "from app.money import mean, total\n\n\ndef test_total():\n    assert total([1, 2, 3]) == 6\n\n\ndef test_mean():\n    assert mean([2, 4]) == 3\n"
+BUGGY = """\
+def total(values):
+    return sum(values[1:])
+
+
+def mean(values):
+    return total(values) / len(values)
+"""
+TESTS = """\
+from app.money import mean, total
+
+
+def test_total():
+    assert total([1, 2, 3]) == 6
+
+
+def test_mean():
+    assert mean([2, 4]) == 3
+"""
 
 
 def make_project(root: Path) -> None:
