@@ -6,7 +6,17 @@ Implementations live in rooms above and never import each other; `assemble` join
 from agent_loop.ports.check import Candidate, Check, Look, Proof, Verdict
 from agent_loop.ports.model import Cancel, Fingerprint, Message, Model, Reply, Usage
 from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply, SystemClock
-from agent_loop.ports.sandbox import Box, Exit, Limits, Mount, ProbeLine, Program, Sandbox, Session
+from agent_loop.ports.sandbox import (
+    Box,
+    Exit,
+    Limits,
+    Mount,
+    ProbeLine,
+    Program,
+    Sandbox,
+    Session,
+    Workspace,
+)
 from agent_loop.ports.tools import Observation, Toolbox, ToolCall, ToolSpec
 from agent_loop.ports.words import Isolation, Json, Outcome, Role
 
@@ -44,4 +54,5 @@ __all__ = [
     "Toolbox",
     "Usage",
     "Verdict",
+    "Workspace",
 ]

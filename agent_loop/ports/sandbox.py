@@ -40,10 +40,26 @@ class Limits:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mount:
-    """A read-only folder of the host inside the container."""
+    """A read-only folder or file of the host inside the container."""
 
     source: str
     target: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workspace:
+    """A writable folder in memory: of no disk of the host, and gone with the session it began in.
+
+    Two sessions may share one, so that what runs in the first cannot touch who reads it in the
+    second.
+    """
+
+    target: str
+    size_mib: int = 64
+    files: int = 50_000
+    """Most files and folders."""
+    of: str = ""
+    """`Session.name` of the session it began in; empty: a fresh and empty one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +73,9 @@ class Box:
     """Image id (`sha256:…`); `None` is the pinned base image. Never a tag."""
     python: tuple[str, ...] = ("python3", "-I", "-S", "-B", "-u")
     """Interpreter and its flags; `-S` keeps an image's installed packages out of code tasks."""
+    workspace: Workspace | None = None
+    init: bool = True
+    """False: the program itself is process 1, which nothing inside can kill or stop."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,6 +96,11 @@ class Session(Protocol):
 
     Raises (every method): SandboxUnavailable when the engine failed, so nothing was judged.
     """
+
+    @property
+    def name(self) -> str:
+        """Of its container; empty where there is none."""
+        ...
 
     def send(self, data: bytes, *, deadline: float) -> None:
         """Write all of `data`. `deadline` is on `Clock.monotonic()`.

@@ -60,7 +60,7 @@ class DockerSandbox:
         self._open: set[PipeSession] = set()
         self._probing = threading.Lock()
         self._names: dict[str, bool] = {}
-        self._probed: dict[tuple[str, bool], list[ProbeLine]] = {}
+        self._probed: dict[tuple[str, bool, bool, bool], list[ProbeLine]] = {}
         sweep(engine, self._owner, notify)
 
     # --- ports.Sandbox ---
@@ -133,15 +133,15 @@ class DockerSandbox:
         if not images.is_id(image):
             raise SandboxUnavailable(f"{image} is not an image id (sha256:…); tags are not used")
         for mount in box.mounts:
-            if not Path(mount.source).is_dir():
-                raise SandboxUnavailable(f"{mount.source} is not a folder; it cannot be mounted")
+            if not Path(mount.source).exists():
+                raise SandboxUnavailable(f"{mount.source} is not there; it cannot be mounted")
         return container_config(
             box,
             image=image,
             runtime=self._runtime,
             labels=self._owner.labels() | {f"{MARK}.program": box.program.name},
             selinux=self._engine.selinux,
-            names=bool(box.mounts) and not self._knows_names(image),
+            names=bool(box.mounts or box.workspace) and not self._knows_names(image),
         )
 
     def _knows_names(self, image: str) -> bool:
@@ -151,8 +151,8 @@ class DockerSandbox:
         return self._names[image]
 
     def _probe(self, box: Box) -> list[ProbeLine]:
-        """Once per image, with and without mounts; the first caller looks, the others wait."""
-        key = (box.image or self._image, bool(box.mounts))
+        """Once per image and kind of container; the first caller looks, the others wait."""
+        key = (box.image or self._image, bool(box.mounts), box.workspace is not None, box.init)
         with self._probing:
             if (known := self._probed.get(key)) is None:
                 known = look_inside(self._engine, self.config(box), box, notify=self._notify)
@@ -174,7 +174,9 @@ def look_inside(
         SandboxUnavailable: it could not be started or gave no facts.
     """
     targets = [mount.target for mount in box.mounts]
-    modules = (("wanted", f"TARGETS = {targets!r}"), ("looks", inside("probe")))
+    workspace = box.workspace.target if box.workspace else ""
+    wanted = f"TARGETS = {targets!r}\nWORKSPACE = {workspace!r}\n"
+    modules = (("wanted", wanted), ("looks", inside("probe")))
     program = Program(name="probe", modules=modules, entry="looks:main")
     deadline = time.monotonic() + PROBE_S
     said = bytearray()

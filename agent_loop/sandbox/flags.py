@@ -4,7 +4,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from agent_loop.ports import Box, Mount
+from agent_loop.ports import Box, Workspace
 from agent_loop.sandbox.bundle import command
 
 Config = dict[str, Any]
@@ -59,9 +59,7 @@ def container_config(
         "AttachStdout": True,
         "AttachStderr": True,
         "Labels": dict(labels),
-        "HostConfig": _isolation(box, runtime)
-        | _limits(box, runtime)
-        | _mounts(box.mounts, selinux),
+        "HostConfig": _isolation(box, runtime) | _limits(box, runtime) | _mounts(box, selinux),
     }
 
 
@@ -79,7 +77,7 @@ def _isolation(box: Box, runtime: str) -> Config:
         "LogConfig": {"Type": "none"},
         "RestartPolicy": {"Name": "no"},
         # PID 1 that reaps: a judge forks, and a signal sent to itself must work.
-        "Init": True,
+        "Init": box.init,
     }
 
 
@@ -101,13 +99,39 @@ def _limits(box: Box, runtime: str) -> Config:
     }
 
 
-def _mounts(mounts: tuple[Mount, ...], selinux: bool) -> Config:
+def _mounts(box: Box, selinux: bool) -> Config:
+    mounts: list[Config] = []
+    config: Config = {}
     if selinux:
         # Only the short form can relabel; `z` is shared, for several containers read one copy.
-        return {"Binds": [f"{m.source}:{m.target}:ro,z" for m in mounts]}
-    return {
-        "Mounts": [
+        config["Binds"] = [f"{m.source}:{m.target}:ro,z" for m in box.mounts]
+    else:
+        mounts = [
             {"Type": "bind", "Source": m.source, "Target": m.target, "ReadOnly": True}
-            for m in mounts
+            for m in box.mounts
         ]
+    if box.workspace is not None and box.workspace.of:
+        config["VolumesFrom"] = [f"{box.workspace.of}:rw"]
+    elif box.workspace is not None:
+        mounts.append(_volume(box.workspace, selinux))
+    return config | {"Mounts": mounts}
+
+
+def _volume(workspace: Workspace, selinux: bool) -> Config:
+    """A volume without a name is removed together with its container."""
+    uid, _, gid = USER.partition(":")
+    options = (
+        f"size={workspace.size_mib}m,nr_inodes={workspace.files},uid={uid},gid={gid},"
+        "mode=0755,nosuid,nodev"
+    )
+    if selinux:
+        options += ",context=system_u:object_r:container_file_t:s0"
+    driver = {
+        "Name": "local",
+        "Options": {"type": "tmpfs", "device": "tmpfs", "o": options},
+    }
+    return {
+        "Type": "volume",
+        "Target": workspace.target,
+        "VolumeOptions": {"NoCopy": True, "DriverConfig": driver},
     }

@@ -112,11 +112,12 @@ def runs_from_tmp() -> str:
 
 
 def readable(targets: list[str]) -> dict[str, str]:
-    """For each mounted folder: `ok`, or why its content cannot be read."""
+    """For each mounted folder or file: `ok`, or why its content cannot be read."""
     found = {}
     for target in targets:
         try:
-            for name in sorted(os.listdir(target)):
+            folder = Path(target).is_dir()
+            for name in sorted(os.listdir(target)) if folder else [target]:
                 path = Path(target) / name
                 if path.is_file():
                     path.read_bytes()[:1]
@@ -144,8 +145,8 @@ def no_new_privileges() -> int:
     return int(ctypes.CDLL(None).prctl(get_no_new_privs, 0, 0, 0, 0))
 
 
-def tmp_bytes() -> int:
-    state = os.statvfs("/tmp")
+def size_bytes(folder: str) -> int:
+    state = os.statvfs(folder)
     return state.f_blocks * state.f_frsize
 
 
@@ -154,7 +155,7 @@ def namespaces() -> dict[str, str]:
     return {name: os.readlink(f"/proc/self/ns/{name}") for name in names}
 
 
-def look(targets: list[str]) -> dict[str, object]:
+def look(targets: list[str], workspace: str = "") -> dict[str, object]:
     """All facts."""
     looks: dict[str, Callable[[], object]] = {
         "uids": lambda: [*os.getresuid(), *os.getresgid(), *os.getgroups()],
@@ -164,7 +165,8 @@ def look(targets: list[str]) -> dict[str, object]:
         "mounts": mounts,
         "root_read_only": lambda: bool(os.statvfs("/").f_flag & os.ST_RDONLY),
         "writable": writable,
-        "tmp_bytes": tmp_bytes,
+        "tmp_bytes": lambda: size_bytes("/tmp"),
+        "workspace_bytes": lambda: size_bytes(workspace) if workspace else 0,
         "tmp_program": runs_from_tmp,
         "cgroup": cgroup,
         "no_new_privileges": no_new_privileges,
@@ -186,4 +188,4 @@ def look(targets: list[str]) -> dict[str, object]:
 def main() -> None:
     """Facts for the targets that a module `wanted` names."""
     wanted = sys.modules["wanted"]
-    print(json.dumps(look(list(wanted.TARGETS))), flush=True)
+    print(json.dumps(look(list(wanted.TARGETS), wanted.WORKSPACE)), flush=True)

@@ -42,7 +42,7 @@ class LocalSandbox:
         return [ProbeLine(protection="isolation", held=False, detail=WARNING)]
 
     def open(self, box: Box) -> PipeSession:
-        if box.mounts or box.image is not None:
+        if box.mounts or box.workspace or box.image is not None:
             raise SandboxUnavailable(
                 "sandbox: local cannot run project tasks: their tests would run on your files. "
                 "Use sandbox: docker"
@@ -72,6 +72,8 @@ class LocalSandbox:
 
 class LocalBody:
     """A process group and its scratch folder."""
+
+    name = ""
 
     def __init__(self, child: procs.Child, folder: "tempfile.TemporaryDirectory[str]") -> None:
         self._child = child

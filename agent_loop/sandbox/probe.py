@@ -21,6 +21,8 @@ OWN_DEVICES = {
 # gVisor makes these for every container; they lead to nothing of the host.
 RUNSC_DEVICES = {"fuse", "net", "shm"}
 MAX_PROCESSES = 3
+MANY = 5
+"""Mounts that a line of the report names one by one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -96,11 +98,28 @@ def _network(facts: Facts, _expected: Expected) -> Line:
     return interfaces in (["lo"], []) and closed, f"interfaces {interfaces}, connect: {answer}"
 
 
+def _workspace(facts: Facts, expected: Expected) -> Line:
+    wanted = expected.box.workspace
+    if wanted is None:
+        return facts["workspace_bytes"] == 0, "none wanted"
+    mount = next((m for m in facts["mounts"] if m["point"] == wanted.target), None)
+    if mount is None:
+        return False, f"{wanted.target} is missing"
+    size, options = facts["workspace_bytes"], mount["options"].split(",")
+    # gVisor reaches the host's folder through a mount of its own kind, and holds both itself.
+    kinds = ("tmpfs", "9p") if expected.runsc else ("tmpfs",)
+    safe = {"nosuid", "nodev"} <= set(options) or expected.runsc
+    held = mount["kind"] in kinds and safe and 0 < size <= wanted.size_mib * MIB
+    return held, f"{mount['kind']}, {size / MIB:.0f} MiB, {mount['options']}"
+
+
 def _root(facts: Facts, expected: Expected) -> Line:
     root = next(m for m in facts["mounts"] if m["point"] == "/")
     # gVisor answers statvfs without the read-only flag; its mount options are true.
     read_only = "ro" in root["options"].split(",") and (expected.runsc or facts["root_read_only"])
     allowed = {"/tmp", "/dev/mqueue"}  # noqa: S108
+    if expected.box.workspace is not None:
+        allowed.add(expected.box.workspace.target)
     extra = sorted(set(facts["writable"]) - allowed)
     return bool(read_only) and not extra, f"writable: {facts['writable']}"
 
@@ -124,11 +143,18 @@ def _mounts(facts: Facts, expected: Expected) -> Line:
         if point in ours or point in OWN_INITS:
             if not read_only:
                 strange.append(f"{point} is writable")
-        elif not (own_file or _engines_own(mount)):
+        elif not (own_file or _engines_own(mount) or _is_workspace(mount, expected)):
             strange.append(f"{point} from {mount['root']} ({mount['kind']})")
     gone = sorted(ours - {m["point"] for m in facts["mounts"]})
     problems = strange + [f"{target} is missing" for target in gone]
-    return not problems, ", ".join(problems) or f"nothing of the host but {sorted(ours) or 'none'}"
+    shown = f"{len(ours)} of ours" if len(ours) > MANY else str(sorted(ours) or "none")
+    return not problems, ", ".join(problems) or f"nothing of the host but {shown}"
+
+
+def _is_workspace(mount: Mapping[str, str], expected: Expected) -> bool:
+    """What it is and how large is looked at apart."""
+    wanted = expected.box.workspace
+    return wanted is not None and mount["point"] == wanted.target
 
 
 def _engines_own(mount: Mapping[str, str]) -> bool:
@@ -256,6 +282,7 @@ PROTECTIONS: Mapping[str, Callable[[Facts, Expected], Line]] = {
     "read-only root": _root,
     "noexec /tmp": _tmp_noexec,
     "size of /tmp": _tmp_size,
+    "workspace": _workspace,
     "host paths": _mounts,
     "mounts readable": _readable,
     "devices": _devices,

@@ -48,6 +48,11 @@ class Channel(Protocol):
 class Body(Protocol):
     """What runs behind the pipe."""
 
+    @property
+    def name(self) -> str:
+        """Of the container; empty where there is none."""
+        ...
+
     def kill(self) -> None:
         """Now, without asking; quiet when it has ended already."""
         ...
@@ -85,6 +90,10 @@ class PipeSession:
         self.on_close: Callable[[PipeSession], None] = lambda _session: None
 
     # --- ports.Session ---
+
+    @property
+    def name(self) -> str:
+        return self._body.name
 
     def send(self, data: bytes, *, deadline: float) -> None:
         view = memoryview(data)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_loop.ports import Box, Limits, Mount, Program
+from agent_loop.ports import Box, Limits, Mount, Program, Workspace
 from agent_loop.sandbox.flags import container_config
 
 PROGRAM = Program(name="x", modules=(), entry="")
@@ -95,3 +95,25 @@ def test_the_interpreter_is_the_box_s():
     assert config()["Entrypoint"][:5] == ["python3", "-I", "-S", "-B", "-u"]
     own = Box(program=PROGRAM, python=("/opt/venv/bin/python", "-I", "-u"))
     assert config(own)["Entrypoint"][:4] == ["/opt/venv/bin/python", "-I", "-u", "-c"]
+
+
+def test_a_workspace_is_memory_that_goes_with_its_container():
+    fresh = container_config(
+        Box(program=PROGRAM, workspace=Workspace(target="/project", size_mib=8, files=100)),
+        image=IMAGE,
+        runtime="runc",
+        labels={},
+    )["HostConfig"]
+    (volume,) = fresh["Mounts"]
+    assert "Source" not in volume, "a volume with a name is not removed with its container"
+    options = volume["VolumeOptions"]["DriverConfig"]["Options"]
+    assert options["type"] == options["device"] == "tmpfs"
+    wanted = {"size=8m", "nr_inodes=100", "uid=65534", "nosuid", "nodev"}
+    assert wanted <= set(options["o"].split(","))
+    shared = Workspace(target="/project", of="agent-loop-1")
+    second = container_config(
+        Box(program=PROGRAM, workspace=shared, init=False), image=IMAGE, runtime="runc", labels={}
+    )["HostConfig"]
+    assert second["VolumesFrom"] == ["agent-loop-1:rw"]
+    assert second["Mounts"] == []
+    assert not second["Init"]

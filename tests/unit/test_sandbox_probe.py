@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_loop.ports import Box, Mount, Program
+from agent_loop.ports import Box, Mount, Program, Workspace
 from agent_loop.sandbox.probe import PROTECTIONS, Expected, judge, missing
 
 V2 = {"memory.max": "268435456", "memory.swap.max": "0", "pids.max": "128"}
@@ -24,6 +24,7 @@ FACTS = {
     "root_read_only": True,
     "writable": ["/tmp"],
     "tmp_bytes": 16 << 20,
+    "workspace_bytes": 0,
     "tmp_program": "refused",
     "cgroup": V2,
     "nofile": [256, 256],
@@ -102,6 +103,7 @@ def test_what_could_not_be_seen_does_not_hold(protection):
         "read-only root": "mounts",
         "noexec /tmp": "tmp_program",
         "size of /tmp": "tmp_bytes",
+        "workspace": "workspace_bytes",
         "host paths": "mounts",
         "mounts readable": "readable",
         "devices": "devices",
@@ -171,3 +173,42 @@ def test_missing_names_every_miss():
     text = missing(list(lines({"uids": [0], "interfaces": ["lo", "eth0"]}).values()))
     assert "non-root user" in text
     assert "network" in text
+
+
+WORK = {"point": "/project", "root": "/", "kind": "tmpfs", "options": "rw,nosuid,nodev,size=8192k"}
+
+
+def work_lines(mount, size_bytes):
+    box = Box(
+        program=Program(name="x", modules=(), entry=""),
+        workspace=Workspace(target="/project", size_mib=8),
+    )
+    facts = {
+        "mounts": [*FACTS["mounts"], mount],
+        "writable": ["/project", "/tmp"],
+        "workspace_bytes": size_bytes,
+    }
+    return {name: line.held for name, line in lines(facts, box=box).items()}
+
+
+def test_a_workspace_is_the_one_writable_place_more():
+    assert all(work_lines(WORK, 8 << 20).values())
+    other = {"mounts": [*FACTS["mounts"], WORK], "writable": ["/project", "/tmp"]}
+    found = lines(other)
+    assert not found["read-only root"].held
+    assert not found["host paths"].held
+
+
+@pytest.mark.parametrize(
+    ("mount", "size_bytes"),
+    [
+        (WORK | {"kind": "ext4"}, 8 << 20),
+        (WORK | {"options": "rw,nodev"}, 8 << 20),
+        (WORK | {"options": "rw,nosuid"}, 8 << 20),
+        (WORK, (8 << 20) + 1),
+        (WORK, 0),
+        (WORK | {"point": "/elsewhere"}, 8 << 20),
+    ],
+)
+def test_a_workspace_of_another_kind_or_size_does_not_hold(mount, size_bytes):
+    assert not work_lines(mount, size_bytes)["workspace"]
