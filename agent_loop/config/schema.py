@@ -184,6 +184,37 @@ class CheckSettings(BaseModel):
     """One test run of a project."""
 
 
+class EpisodeSettings(BaseModel):
+    """Where an episode of the worker with tools ends, whoever is right."""
+
+    model_config = _FROZEN
+
+    max_steps: int = Field(default=40, ge=1, le=1000)
+    """Model calls, one or more tool calls each."""
+    tokens: int | None = Field(default=400_000, ge=1000)
+    """Input and output together; `null`: no limit."""
+    cost_usd: float | None = Field(default=None, gt=0)
+    """US dollars; a call of unknown price ends the episode, because it may cost more."""
+    seconds: float = Field(default=1800.0, gt=0, le=86_400)
+    call_s: float = Field(default=120.0, gt=0, le=7200)
+    """One tool call."""
+    protocol: Literal["auto", "native", "text"] = "auto"
+    """How tools are called. `auto`: natively where the model can, else in a fenced block."""
+    observation_chars: int = Field(default=8000, ge=500, le=100_000)
+    """What a model sees of one observation; what is cut is marked."""
+
+
+class PriceSettings(BaseModel):
+    """US dollars for a million tokens."""
+
+    model_config = _FROZEN
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+    cached_input: float | None = Field(default=None, ge=0)
+    """Input that the server took from its cache; `None`: as other input."""
+
+
 class ApiKeyNames(BaseModel):
     """Names of environment variables; a key itself never stands in a file."""
 
@@ -218,6 +249,12 @@ class Config(BaseModel):
     check: CheckSettings = CheckSettings()
     edit_format: Literal["auto", "whole", "search_replace", "diff", "json"] = "auto"
     worker_mode: Literal["reply", "tools"] = "reply"
+    toolset: Literal["bash", "structured"] = "structured"
+    episode: EpisodeSettings = EpisodeSettings()
+    samples: int = Field(default=1, ge=1, le=16)
+    """Answers of the worker in one lap; all are checked, the first passing one is taken."""
+    prices: dict[ModelName, PriceSettings] = Field(default_factory=dict)
+    """Over the shipped table; a model in neither costs an unknown amount, never nothing."""
     max_context_chars: int = Field(default=24_000, ge=1000, le=10_000_000)
     prompt_variants: Annotated[
         tuple[Literal["real_path_example", "no_plan"], ...], BeforeValidator(_as_tuple)

@@ -15,6 +15,7 @@ from agent_loop.graph.state import (
     SeenState,
     State,
     added,
+    cost,
     tokens,
     usage_state,
 )
@@ -81,6 +82,18 @@ def spent(state: State, limits: Limits) -> str:
         return f"budget: {used:,} of {budget:,} tokens are spent"
     if seconds is not None and state["spent_s"] >= seconds:
         return f"budget: the time limit of {seconds:g} s is reached"
+    return "" if limits.cost_usd is None else _too_dear(state, limits.cost_usd)
+
+
+def _too_dear(state: State, limit: float) -> str:
+    dollars, unpriced = cost(state)
+    if unpriced:
+        return (
+            f"budget: what {unpriced} model calls cost is unknown, so the cost limit cannot be "
+            "kept. Give the model's price under prices: in the configuration"
+        )
+    if dollars >= limit:
+        return f"budget: ${dollars:.4f} of ${limit:g} are spent"
     return ""
 
 

@@ -21,6 +21,8 @@ class Limits:
     budget_tokens: int | None = None
     time_limit_s: float | None = None
     """Seconds in nodes, the owner's waiting left out."""
+    cost_usd: float | None = None
+    """US dollars of model calls; a call of unknown price ends the run, because it may cost more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -28,6 +28,8 @@ class UsageState(TypedDict):
     load_s: float
     seconds: float
     retries: int
+    cost_usd: float
+    unpriced_calls: int
 
 
 class LapState(TypedDict):
@@ -122,12 +124,18 @@ def tokens(state: State) -> int:
     return sum(u["input_tokens"] + u["output_tokens"] for u in used) + state["guessed_tokens"]
 
 
+def cost(state: State) -> tuple[float, int]:
+    """US dollars spent so far, and how many calls of unknown price that leaves out."""
+    used = state["usage"].values()
+    return sum(u["cost_usd"] for u in used), sum(u["unpriced_calls"] for u in used)
+
+
 def usage_state(usage: Usage) -> UsageState:
     return UsageState(
         calls=usage.calls, unmeasured_calls=usage.unmeasured_calls,
         input_tokens=usage.input_tokens, output_tokens=usage.output_tokens,
         reused_tokens=usage.reused_tokens, load_s=usage.load_s, seconds=usage.seconds,
-        retries=usage.retries,
+        retries=usage.retries, cost_usd=usage.cost_usd, unpriced_calls=usage.unpriced_calls,
     )  # fmt: skip
 
 
@@ -144,7 +152,8 @@ _MODELS: dict[str, Mapping[str, type]] = {
     "seen": {"digest": str, "lap": int, "verdict": str, "feedback": str, "output": str,
              "review_tokens": int},
     "usage": {"calls": int, "unmeasured_calls": int, "input_tokens": int, "output_tokens": int,
-              "reused_tokens": int, "load_s": float, "seconds": float, "retries": int},
+              "reused_tokens": int, "load_s": float, "seconds": float, "retries": int,
+              "cost_usd": float, "unpriced_calls": int},
 }  # fmt: skip
 _LIMITS = {"laps": 10_000, "seen": 10_000, "usage": 50, "replies": 50}
 _CHOICES: dict[str, frozenset[str]] = {
@@ -162,6 +171,7 @@ def checked(values: Mapping[str, Json]) -> State:
         StoreFault: this program did not write it; names the field.
     """
     model = fresh(rejection_cap=1, can_escalate=False)
+    values = _with_costs(values)
     for name, sample in model.items():
         if name not in values:
             raise _foreign(f"'{name}' is missing")
@@ -171,6 +181,20 @@ def checked(values: Mapping[str, Json]) -> State:
     if values["version"] != VERSION:
         raise _foreign(f"it has version {values['version']!r}, not {VERSION}")
     return cast(State, dict(values))
+
+
+def _with_costs(values: Mapping[str, Json]) -> Mapping[str, Json]:
+    """Runs that began before calls had a price: what those cost is unknown."""
+    usage = values.get("usage")
+    if not isinstance(usage, dict):
+        return values
+    filled = {
+        node: {"cost_usd": 0.0, "unpriced_calls": used.get("calls", 0), **used}
+        if isinstance(used, dict)
+        else used
+        for node, used in usage.items()
+    }
+    return {**values, "usage": filled}
 
 
 def _check(name: str, value: Json, sample: object) -> None:

@@ -24,6 +24,7 @@ from agent_loop.ports import (
     OwnerReply,
     Reply,
     SystemClock,
+    ToolSpec,
     Usage,
     Verdict,
 )
@@ -32,6 +33,8 @@ from agent_loop.prompts import Brief, load
 
 class SameReply:
     """A Model that always says the same."""
+
+    native_tools = False
 
     def __init__(self, name: str, text: str) -> None:
         self.name = name
@@ -46,6 +49,7 @@ class SameReply:
         *,
         on_text: Callable[[str], None] | None = None,
         cancel: Cancel | None = None,
+        tools: Sequence[ToolSpec] = (),
     ) -> Reply:
         return Reply(text=self._text, usage=Usage(calls=1), answered=self.name)
 

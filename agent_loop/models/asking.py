@@ -15,6 +15,7 @@ from agent_loop.ports import (
     Model,
     Reply,
     SystemClock,
+    ToolSpec,
     Usage,
 )
 
@@ -65,6 +66,10 @@ class Asking:
     def name(self) -> str:
         return self._name
 
+    @property
+    def native_tools(self) -> bool:
+        return self._provider.native_tools
+
     def preflight(self) -> None:
         self._provider.preflight()
 
@@ -80,6 +85,7 @@ class Asking:
         *,
         on_text: Callable[[str], None] | None = None,
         cancel: Cancel | None = None,
+        tools: Sequence[ToolSpec] = (),
     ) -> Reply:
         sent = [replace(m, content=clean(m.content)) for m in messages]
         cancel = cancel or Never()
@@ -88,7 +94,9 @@ class Asking:
         while True:
             into = Collected(on_text)
             try:
-                spent = self._provider.once(sent, into, attempt=tally.attempt, cancel=cancel)
+                spent = self._provider.once(
+                    sent, into, attempt=tally.attempt, cancel=cancel, tools=tools
+                )
             except TransientFault as fault:
                 self._after(fault, tally, cancel)
                 continue
@@ -137,6 +145,10 @@ class Asking:
             answered=self._provider.answered,
             context_cut=spent.context_cut,
             notes=tuple(clean(note) for note in notes),
+            tool_calls=spent.tool_calls,
+            bad_calls=spent.bad_calls,
+            raw=spent.raw,
+            refused=spent.refused,
         )
 
 
@@ -149,6 +161,10 @@ class _Renamed:
         self.preflight = inner.preflight
         self.ask = inner.ask
         self.close = inner.close
+
+    @property
+    def native_tools(self) -> bool:
+        return self._inner.native_tools
 
     def fingerprint(self) -> Fingerprint:
         return replace(self._inner.fingerprint(), name=self.name)

@@ -12,15 +12,17 @@ from agent_loop.config import ModelSettings
 from agent_loop.errors import ModelUnavailable, ServerDown
 from agent_loop.models.context import Window
 from agent_loop.models.flow import Wire
-from agent_loop.models.langchain_chat import Gathered, read_answer
+from agent_loop.models.langchain_chat import Called, Gathered, offering, read_answer
 from agent_loop.models.ollama_server import trusts_proxies
 from agent_loop.models.provider import Attempt, Collected, Spent, TransientFault
 from agent_loop.models.text import bounded, clean
-from agent_loop.ports import Cancel, Fingerprint, Json, Message
+from agent_loop.ports import Cancel, Fingerprint, Json, Message, ToolSpec
 from agent_loop.redact import redact
 
 _SAID_CHARS = 300
 _PASSING = {408, 409, 425, 429}
+_ENDS = frozenset({None, "stop", "end_turn", "stop_sequence", "tool_calls", "tool_use"})
+_REFUSALS = frozenset({"refusal", "content_filter"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +37,8 @@ class ClientErrors:
 
 class CloudProvider(ABC):
     """One model behind an HTTP interface that wants a key."""
+
+    native_tools = True
 
     url: str
     errors: ClientErrors
@@ -82,25 +86,38 @@ class CloudProvider(ABC):
         """Whether the probe's answer names the model."""
 
     def once(
-        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+        self,
+        messages: Sequence[Message],
+        into: Collected,
+        *,
+        attempt: Attempt,
+        cancel: Cancel,
+        tools: Sequence[ToolSpec] = (),
     ) -> Spent:
         # Without a wish of the user's, num_ctx is Ollama's default and says nothing here.
         own = "num_ctx" in self.settings.options.model_fields_set
-        doubt = self._window.refuse_too_long(messages) if own else ""
+        doubt = self._window.refuse_too_long(messages, tools) if own else ""
         gathered = read_answer(
-            self.client,
+            lambda wire: offering(self.client(wire), tools),
             messages,
             into,
             settings=self.settings,
             cancel=cancel,
             translate=self._translate,
         )
-        return self._spent(gathered, messages, into, doubt)
+        return self._spent(gathered, messages, into, doubt, called=bool(tools))
 
     def _spent(
-        self, gathered: Gathered, messages: Sequence[Message], into: Collected, doubt: str
+        self,
+        gathered: Gathered,
+        messages: Sequence[Message],
+        into: Collected,
+        doubt: str,
+        *,
+        called: bool,
     ) -> Spent:
         said = gathered.said
+        tools = Called(gathered if called else Gathered())
         reason = said.get("finish_reason") or said.get("stop_reason")
         if reason is None and not into.full:
             raise TransientFault("cut", "the answer broke off before its end")
@@ -108,7 +125,7 @@ class CloudProvider(ABC):
         counted = gathered.tokens("input_tokens")
         cut = self._window.absurd(messages, counted)
         odd = f"the server ended the answer with {reason!r}"
-        normal = reason in {None, "stop", "end_turn", "stop_sequence", *self.cut_reasons}
+        normal = reason in _ENDS | self.cut_reasons
         return Spent(
             finish="length" if reason in self.cut_reasons else "stop",
             input_tokens=counted,
@@ -116,6 +133,10 @@ class CloudProvider(ABC):
             reused_tokens=gathered.tokens("reused") or 0,
             context_cut=bool(cut),
             notes=tuple(note for note in (doubt, cut, "" if normal else odd) if note),
+            tool_calls=tools.calls,
+            bad_calls=tools.bad,
+            raw=tools.raw,
+            refused=tools.refused or reason in _REFUSALS,
         )
 
     def _translate(self, error: Exception, into: Collected) -> Never:

@@ -1,10 +1,11 @@
 """Whether a prompt fits, asked before it is sent and again after it was answered."""
 
+import json
 from collections.abc import Sequence
 
 from agent_loop.config import ModelOptions
 from agent_loop.errors import ModelUnavailable
-from agent_loop.ports import Message
+from agent_loop.ports import Message, ToolSpec
 
 _FEW = 4
 """Bytes per token of text that packs well; a prompt longer than this says cannot fit."""
@@ -31,13 +32,15 @@ class Window:
         if tokens is not None:
             self._real = min(self._num_ctx, tokens)
 
-    def refuse_too_long(self, messages: Sequence[Message]) -> str:
+    def refuse_too_long(self, messages: Sequence[Message], tools: Sequence[ToolSpec] = ()) -> str:
         """A note where the prompt may not fit, nothing where it surely does.
 
         Raises:
             ModelUnavailable: it cannot fit; servers would cut it without a word.
         """
-        size = _bytes(messages)
+        size = _bytes(messages) + sum(
+            len(t.name + t.description + json.dumps(t.parameters)) for t in tools
+        )
         least = size // _FEW + _TURN * len(messages)
         if least + self._answer > self._real:
             why = "" if self._real == self._num_ctx else " (what the server gave of num_ctx)"
@@ -69,4 +72,5 @@ class Window:
 
 
 def _bytes(messages: Sequence[Message]) -> int:
-    return sum(len(m.content.encode("utf-8", "replace")) for m in messages)
+    calls = sum(len(json.dumps(c.arguments)) for m in messages for c in m.tool_calls)
+    return calls + sum(len(m.content.encode("utf-8", "replace")) for m in messages)

@@ -1,22 +1,72 @@
 """Between our messages and LangChain's; its types go no further than this room."""
 
+import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Never
 
 from langchain_core.language_models import BaseChatModel
-from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage
+from langchain_core.messages import (
+    AIMessage,
+    AIMessageChunk,
+    BaseMessage,
+    HumanMessage,
+    SystemMessage,
+    ToolMessage,
+)
+from langchain_core.runnables import Runnable
 
 from agent_loop.config import ModelSettings
 from agent_loop.errors import AgentLoopError
 from agent_loop.models.flow import Limits, Wire, pieces
 from agent_loop.models.provider import Collected
-from agent_loop.ports import Cancel, Message
+from agent_loop.ports import BadCall, Cancel, Json, Message, ToolCall, ToolSpec
+
+_RAW = "langchain"
+"""Whose form `Message.raw` has: another adapter's is not understood here."""
+
+
+Client = Runnable[Any, BaseMessage]
 
 
 def to_langchain(messages: Sequence[Message]) -> list[BaseMessage]:
     """The same prompt for a LangChain client."""
-    kinds = {"system": SystemMessage, "user": HumanMessage, "assistant": AIMessage}
-    return [kinds[m.role](content=m.content) for m in messages]
+    return [_to_langchain(m) for m in messages]
+
+
+def _to_langchain(message: Message) -> BaseMessage:
+    match message.role:
+        case "system":
+            return SystemMessage(content=message.content)
+        case "user":
+            return HumanMessage(content=message.content)
+        case "tool":
+            return ToolMessage(content=message.content, tool_call_id=message.tool_call_id)
+    raw = message.raw
+    if isinstance(raw, Mapping) and raw.get("form") == _RAW:
+        fields: dict[str, Any] = {key: raw[key] for key in raw if key != "form"}
+        return AIMessage(**fields)
+    calls = [{"name": c.name, "args": dict(c.arguments), "id": c.id} for c in message.tool_calls]
+    return AIMessage(content=message.content, tool_calls=calls)
+
+
+def tool_schemas(tools: Sequence[ToolSpec]) -> list[dict[str, Any]]:
+    """The tools in the form that every client's `bind_tools` takes."""
+    return [
+        {
+            "type": "function",
+            "function": {
+                "name": tool.name,
+                "description": tool.description,
+                "parameters": json.loads(json.dumps(tool.parameters)),
+            },
+        }
+        for tool in tools
+    ]
+
+
+def offering(client: BaseChatModel, tools: Sequence[ToolSpec]) -> Client:
+    """The client, with the tools where there are any."""
+    return client.bind_tools(tool_schemas(tools)) if tools else client
 
 
 class Gathered:
@@ -26,6 +76,7 @@ class Gathered:
         self.said: dict[str, Any] = {}
         """Response metadata of all pieces, later ones over earlier."""
         self.usage: Mapping[str, Any] | None = None
+        self._chunks: list[AIMessageChunk] = []
 
     def take(self, chunks: Iterator[BaseMessage], into: Collected) -> None:
         """Read to the end, or until enough has been read."""
@@ -34,9 +85,15 @@ class Gathered:
                 into.think(text) if thought else into.add(text)
             into.think(str(chunk.additional_kwargs.get("reasoning_content") or ""))
             self.said |= chunk.response_metadata
+            if isinstance(chunk, AIMessageChunk):
+                self._chunks.append(chunk)
             self._count(getattr(chunk, "usage_metadata", None))
             if into.full:
                 return
+
+    def whole(self) -> AIMessageChunk | None:
+        """All pieces as one message."""
+        return self._chunks[0] + self._chunks[1:] if self._chunks else None
 
     def _count(self, usage: Mapping[str, Any] | None) -> None:
         """Counts may come in parts (input first, output last): the sums count."""
@@ -57,6 +114,47 @@ class Gathered:
         return int(self.usage[key])
 
 
+class Called:
+    """The tool calls of an answer, and the answer as it has to be sent back."""
+
+    def __init__(self, gathered: Gathered) -> None:
+        whole = gathered.whole()
+        self.calls: tuple[ToolCall, ...] = ()
+        self.bad: tuple[BadCall, ...] = ()
+        self.raw: Json = None
+        self.refused = False
+        if whole is None:
+            return
+        self.refused = bool(whole.additional_kwargs.get("refusal"))
+        self.calls = tuple(
+            ToolCall(id=str(c["id"] or f"call-{n}"), name=c["name"], arguments=_plain(c["args"]))
+            for n, c in enumerate(whole.tool_calls, start=1)
+        )
+        self.bad = tuple(
+            BadCall(
+                id=str(c["id"] or f"bad-{n}"),
+                name=str(c["name"] or ""),
+                text=str(c["args"] or ""),
+                problem=str(c["error"] or "the arguments are not a JSON object"),
+            )
+            for n, c in enumerate(whole.invalid_tool_calls, start=1)
+        )
+        self.raw = _plain(
+            {
+                "form": _RAW,
+                "content": whole.content,
+                "additional_kwargs": whole.additional_kwargs,
+                "tool_calls": whole.tool_calls,
+                "invalid_tool_calls": whole.invalid_tool_calls,
+            }
+        )
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON of a provider
+    """A copy in plain JSON types: what a trace can hold and give back the same."""
+    return json.loads(json.dumps(value, default=str))
+
+
 def _texts(content: str | list[str | dict[Any, Any]]) -> Iterator[tuple[str, bool]]:
     """(text, is it reasoning) of a message's content, which may come in typed blocks."""
     if isinstance(content, str):
@@ -72,7 +170,7 @@ def _texts(content: str | list[str | dict[Any, Any]]) -> Iterator[tuple[str, boo
 
 
 def read_answer(
-    make: Callable[[Wire], BaseChatModel],
+    make: Callable[[Wire], Client],
     messages: Sequence[Message],
     into: Collected,
     *,

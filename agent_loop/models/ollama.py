@@ -13,7 +13,7 @@ from agent_loop.config import ModelSettings
 from agent_loop.errors import ModelUnavailable
 from agent_loop.models.context import Window
 from agent_loop.models.flow import Wire
-from agent_loop.models.langchain_chat import Gathered, read_answer
+from agent_loop.models.langchain_chat import Called, Gathered, offering, read_answer
 from agent_loop.models.ollama_server import (
     DEFAULT_URL,
     OllamaApi,
@@ -23,7 +23,7 @@ from agent_loop.models.ollama_server import (
 )
 from agent_loop.models.provider import Attempt, Collected, Spent, TransientFault
 from agent_loop.models.text import bounded, clean, repeats
-from agent_loop.ports import Cancel, Fingerprint, Message
+from agent_loop.ports import Cancel, Fingerprint, Message, ToolSpec
 
 _NS = 1_000_000_000
 _REPEAT = "token repeat limit"
@@ -49,19 +49,30 @@ class OllamaProvider:
     def preflight(self) -> None:
         self._pulled = self._api.describe(self._settings.model)
 
+    @property
+    def native_tools(self) -> bool:
+        """Servers refuse tools for a model whose template has no place for them."""
+        return "tools" in self._described().capabilities
+
     def once(
-        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+        self,
+        messages: Sequence[Message],
+        into: Collected,
+        *,
+        attempt: Attempt,
+        cancel: Cancel,
+        tools: Sequence[ToolSpec] = (),
     ) -> Spent:
-        doubt = self._window.refuse_too_long(messages)
+        doubt = self._window.refuse_too_long(messages, tools)
         gathered = read_answer(
-            lambda wire: self._client(wire, attempt),
+            lambda wire: offering(self._client(wire, attempt), tools),
             messages,
             into,
             settings=self._settings,
             cancel=cancel,
             translate=self._translate,
         )
-        return self._spent(gathered, messages, into, doubt)
+        return self._spent(gathered, messages, into, doubt, called=bool(tools))
 
     def _client(self, wire: Wire, attempt: Attempt) -> ChatOllama:
         options, settings = self._settings.options, self._settings
@@ -94,17 +105,27 @@ class OllamaProvider:
         Without a wish the ability is used, because what a server sends as reasoning
         unasked would be dropped by the client.
         """
-        if self._pulled is None:
-            self._pulled = self._api.describe(self._settings.model)
-        if "thinking" not in self._pulled.capabilities:
+        if "thinking" not in self._described().capabilities:
             return None
         wish = self._settings.options.reasoning
         return True if wish is None else wish
 
+    def _described(self) -> Pulled:
+        if self._pulled is None:
+            self._pulled = self._api.describe(self._settings.model)
+        return self._pulled
+
     def _spent(
-        self, gathered: Gathered, messages: Sequence[Message], into: Collected, doubt: str
+        self,
+        gathered: Gathered,
+        messages: Sequence[Message],
+        into: Collected,
+        doubt: str,
+        *,
+        called: bool,
     ) -> Spent:
         said = gathered.said
+        tools = Called(gathered if called else Gathered())
         if not into.full and said.get("done") is not True:
             self._ended_early(into)
         if said.get("done_reason") in {"load", "unload"}:
@@ -122,6 +143,9 @@ class OllamaProvider:
             load_s=load_ns / _NS if isinstance(load_ns, int) else 0.0,
             context_cut=bool(cut),
             notes=tuple(note for note in (doubt, cut) if note),
+            tool_calls=tools.calls,
+            bad_calls=tools.bad,
+            raw=tools.raw,
         )
 
     def _allocated(self) -> int | None:

@@ -6,7 +6,7 @@ from typing import Literal, Protocol
 
 from agent_loop.errors import FaultError
 from agent_loop.models.text import TEXT_CHARS, ReasoningFilter
-from agent_loop.ports import Cancel, Fingerprint, Message
+from agent_loop.ports import BadCall, Cancel, Fingerprint, Json, Message, ToolCall, ToolSpec
 
 FaultKind = Literal["connection", "server", "cut", "stall", "repeat"]
 
@@ -80,6 +80,10 @@ class Spent:
     load_s: float = 0.0
     context_cut: bool = False
     notes: tuple[str, ...] = field(default=())
+    tool_calls: tuple[ToolCall, ...] = ()
+    bad_calls: tuple[BadCall, ...] = ()
+    raw: Json = None
+    refused: bool = False
 
 
 class Provider(Protocol):
@@ -90,10 +94,21 @@ class Provider(Protocol):
         """`provider:model` of what really answers."""
         ...
 
+    @property
+    def native_tools(self) -> bool:
+        """As `ports.Model.native_tools`."""
+        ...
+
     def preflight(self) -> None: ...
 
     def once(
-        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+        self,
+        messages: Sequence[Message],
+        into: Collected,
+        *,
+        attempt: Attempt,
+        cancel: Cancel,
+        tools: Sequence[ToolSpec] = (),
     ) -> Spent:
         """One attempt.
 

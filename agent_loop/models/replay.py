@@ -2,13 +2,13 @@
 
 import json
 import threading
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from agent_loop.errors import ModelUnavailable
 from agent_loop.models.provider import Attempt, Collected, Spent
-from agent_loop.ports import Cancel, Fingerprint, Json, Message, Role
+from agent_loop.ports import BadCall, Cancel, Fingerprint, Json, Message, Role, ToolCall, ToolSpec
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +20,8 @@ class Exchange:
     """`node worker, lap 2`."""
     messages: tuple[tuple[str, str], ...]
     reply: Mapping[str, Json]
+    tools: bool = False
+    """Tools were offered."""
 
 
 class Recording:
@@ -31,6 +33,8 @@ class Recording:
         self._exchanges = exchanges
         self._next = answered
         self._lock = threading.Lock()
+        self.native_tools = any(exchange.tools for exchange in exchanges)
+        """The recorded model took tools: what was called natively can be said again."""
 
     def take(self, role: Role) -> Exchange:
         """The next exchange, which must be of `role`.
@@ -77,12 +81,15 @@ def read_recording(trace: Path, thread: str, *, answered: int = 0) -> Recording:
 def _exchanges(lines: Iterable[str]) -> list[Exchange]:
     found: list[Exchange] = []
     asked: Mapping[str, Json] = {}
+    said: tuple[tuple[str, str], ...] = ()
     for line in lines:
         event = _event(line)
-        if event.get("kind") == "model_asked":
-            asked = event
+        if event.get("kind") == "node_started" and event.get("again") is True:
+            _take_back(found, _where(event))
+        elif event.get("kind") == "model_asked":
+            asked, said = event, _messages(event, said)
         elif event.get("kind") == "model_replied" and asked:
-            exchange = _exchange(asked, event)
+            exchange = _exchange(asked, said, event)
             # Killed between reply and checkpoint, a node asks the same once more.
             if found and (found[-1].where, found[-1].messages) == (
                 exchange.where,
@@ -94,6 +101,22 @@ def _exchanges(lines: Iterable[str]) -> list[Exchange]:
     return found
 
 
+def _take_back(found: list[Exchange], where: str) -> None:
+    """A node that a kill cut off is done again from its start, with every reply of its episode."""
+    while found and found[-1].where == where:
+        found.pop()
+
+
+def _messages(
+    asked: Mapping[str, Json], before: tuple[tuple[str, str], ...]
+) -> tuple[tuple[str, str], ...]:
+    """The whole prompt: an episode's event holds only what the ask before did not have."""
+    messages, kept = asked.get("messages"), asked.get("kept")
+    new = [m for m in messages if isinstance(m, Mapping)] if isinstance(messages, list) else []
+    head = before[:kept] if isinstance(kept, int) and kept > 0 else ()
+    return head + tuple((str(m.get("role")), str(m.get("content"))) for m in new)
+
+
 def _event(line: str) -> Mapping[str, Json]:
     try:
         event = json.loads(line)
@@ -102,14 +125,19 @@ def _event(line: str) -> Mapping[str, Json]:
     return event if isinstance(event, dict) else {}
 
 
-def _exchange(asked: Mapping[str, Json], replied: Mapping[str, Json]) -> Exchange:
-    messages = asked.get("messages")
-    pairs = [m for m in messages if isinstance(m, Mapping)] if isinstance(messages, list) else []
+def _where(event: Mapping[str, Json]) -> str:
+    return f"node {event.get('node')}, lap {event.get('lap')}"
+
+
+def _exchange(
+    asked: Mapping[str, Json], said: tuple[tuple[str, str], ...], replied: Mapping[str, Json]
+) -> Exchange:
     return Exchange(
         role=str(asked.get("role", "")),
-        where=f"node {asked.get('node')}, lap {asked.get('lap')}",
-        messages=tuple((str(m.get("role")), str(m.get("content"))) for m in pairs),
+        where=_where(asked),
+        messages=said,
         reply=replied,
+        tools=bool(asked.get("tools")),
     )
 
 
@@ -121,11 +149,21 @@ class ReplayProvider:
         self._recording = recording
         self._role = role
 
+    @property
+    def native_tools(self) -> bool:
+        return self._recording.native_tools
+
     def preflight(self) -> None:
         """The trace was read when this was made."""
 
     def once(
-        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+        self,
+        messages: Sequence[Message],
+        into: Collected,
+        *,
+        attempt: Attempt,
+        cancel: Cancel,
+        tools: Sequence[ToolSpec] = (),
     ) -> Spent:
         exchange = self._recording.take(self._role)
         reply = exchange.reply
@@ -142,6 +180,10 @@ class ReplayProvider:
             reused_tokens=_count(counts, "reused_tokens") or 0,
             context_cut=reply.get("context_cut") is True,
             notes=notes,
+            tool_calls=tuple(_calls(reply.get("tool_calls"))),
+            bad_calls=tuple(_bad_calls(reply.get("bad_calls"))),
+            raw=reply.get("raw"),
+            refused=reply.get("refused") is True,
         )
 
     def fingerprint(self) -> Fingerprint:
@@ -149,6 +191,22 @@ class ReplayProvider:
 
     def close(self) -> None:
         """Nothing is held."""
+
+
+def _calls(value: Json) -> Iterator[ToolCall]:
+    for one in _maps(value):
+        arguments = one.get("arguments")
+        if isinstance(arguments, Mapping):
+            yield ToolCall(id=str(one.get("id")), name=str(one.get("name")), arguments=arguments)
+
+
+def _bad_calls(value: Json) -> Iterator[BadCall]:
+    for one in _maps(value):
+        yield BadCall(**{key: str(one.get(key) or "") for key in ("id", "name", "text", "problem")})
+
+
+def _maps(value: Json) -> list[Mapping[str, Json]]:
+    return [one for one in value if isinstance(one, Mapping)] if isinstance(value, list) else []
 
 
 def _count(counts: Mapping[str, Json], key: str) -> int | None:

@@ -2,13 +2,23 @@
 
 import threading
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from agent_loop.errors import Cancelled, ModelUnavailable
 from agent_loop.models.asking import Asking
 from agent_loop.models.provider import Attempt, Collected, FaultKind, Spent, TransientFault
-from agent_loop.ports import Cancel, Clock, Fingerprint, Message, Reply, SystemClock
+from agent_loop.ports import (
+    BadCall,
+    Cancel,
+    Clock,
+    Fingerprint,
+    Message,
+    Reply,
+    SystemClock,
+    ToolCall,
+    ToolSpec,
+)
 
 Fault = FaultKind | Literal["unavailable"]
 FAULTS: tuple[Fault, ...] = (*get_args(FaultKind), "unavailable")
@@ -31,6 +41,10 @@ class Line:
     context_cut: bool = False
     usage: bool = True
     """`False`: a server that gives no token counts."""
+    tool_calls: tuple[ToolCall | BadCall, ...] = ()
+    """Calls without an id get one: `call-<reply>-<place>`."""
+    refused: bool = False
+    """The provider says that the model declined."""
 
 
 class Script:
@@ -56,7 +70,7 @@ class Script:
                     "asked for. Add a reply to it, or lower the number of laps."
                 )
             self._next += 1
-            return self._lines[self._next - 1]
+            return _numbered(self._lines[self._next - 1], self._next)
 
     def _after(self, answered: int) -> int:
         at = 0
@@ -66,7 +80,17 @@ class Script:
         return at
 
 
+def _numbered(line: Line, reply: int) -> Line:
+    calls = tuple(
+        call if call.id else replace(call, id=f"call-{reply}-{place}")
+        for place, call in enumerate(line.tool_calls, start=1)
+    )
+    return replace(line, tool_calls=calls)
+
+
 class _ScriptedProvider:
+    native_tools = True
+
     def __init__(self, name: str, script: Script, clock: Clock) -> None:
         self.answered = name
         self._script = script
@@ -76,7 +100,13 @@ class _ScriptedProvider:
         """Nothing to look at: the script was read when it was made."""
 
     def once(
-        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+        self,
+        messages: Sequence[Message],
+        into: Collected,
+        *,
+        attempt: Attempt,
+        cancel: Cancel,
+        tools: Sequence[ToolSpec] = (),
     ) -> Spent:
         line = self._script.take()
         self._wait(line.delay_s, cancel)
@@ -84,6 +114,11 @@ class _ScriptedProvider:
             raise ModelUnavailable(f"{self.answered}: unavailable, says the script.")
         if line.fault is not None:
             raise TransientFault(line.fault, f"{line.fault} fault, says the script")
+        if line.tool_calls and not tools:
+            raise ModelUnavailable(
+                f"{self.answered}: the script calls a tool, but no tools were offered here. Say "
+                "worker_mode: tools, or take tool_calls out of the script."
+            )
         into.think(line.reasoning)
         for piece in line.text.splitlines(keepends=True):
             into.add(piece)
@@ -94,6 +129,9 @@ class _ScriptedProvider:
             input_tokens=-(-sent // _CHARS_PER_TOKEN) if line.usage else None,
             output_tokens=-(-got // _CHARS_PER_TOKEN) if line.usage else None,
             context_cut=line.context_cut,
+            tool_calls=tuple(c for c in line.tool_calls if isinstance(c, ToolCall)),
+            bad_calls=tuple(c for c in line.tool_calls if isinstance(c, BadCall)),
+            refused=line.refused,
         )
 
     def fingerprint(self) -> Fingerprint:
@@ -132,6 +170,10 @@ class ScriptedModel:
     def name(self) -> str:
         return self._inner.name
 
+    @property
+    def native_tools(self) -> bool:
+        return self._inner.native_tools
+
     def preflight(self) -> None:
         self._inner.preflight()
 
@@ -141,9 +183,10 @@ class ScriptedModel:
         *,
         on_text: Callable[[str], None] | None = None,
         cancel: Cancel | None = None,
+        tools: Sequence[ToolSpec] = (),
     ) -> Reply:
         self.asked.append(tuple(messages))
-        return self._inner.ask(messages, on_text=on_text, cancel=cancel)
+        return self._inner.ask(messages, on_text=on_text, cancel=cancel, tools=tools)
 
     def fingerprint(self) -> Fingerprint:
         return self._inner.fingerprint()

@@ -6,7 +6,7 @@ from typing import get_args
 
 from agent_loop.errors import ConfigError
 from agent_loop.models.scripted import FAULTS, Line
-from agent_loop.ports import Json, Role
+from agent_loop.ports import BadCall, Json, Role, ToolCall
 from agent_loop.yamlfile import YamlProblem
 from agent_loop.yamlfile import load as load_yaml
 
@@ -61,6 +61,8 @@ def _checked(where: str, entry: Mapping[str, Json]) -> Line:
     if entry.get("finish", "stop") not in {"stop", "length"}:
         raise ConfigError(where, "finish must be stop or length")
     return Line(
+        tool_calls=_calls(where, entry.get("tool_calls", [])),
+        refused=entry.get("refused") is True,
         text=text,
         reasoning=reasoning,
         finish="length" if entry.get("finish") == "length" else "stop",
@@ -69,3 +71,23 @@ def _checked(where: str, entry: Mapping[str, Json]) -> Line:
         context_cut=entry.get("context_cut") is True,
         usage=entry.get("usage") is not False,
     )
+
+
+def _calls(where: str, entries: Json) -> tuple[ToolCall | BadCall, ...]:
+    if not isinstance(entries, list):
+        raise ConfigError(where, "tool_calls must be a list")
+    return tuple(_call(f"{where}.tool_calls[{n}]", entry) for n, entry in enumerate(entries))
+
+
+def _call(where: str, entry: Json) -> ToolCall | BadCall:
+    """A call; one whose arguments are a text is what a provider gives for JSON it cannot read."""
+    if not isinstance(entry, Mapping) or set(entry) - {"id", "name", "arguments"}:
+        raise ConfigError(where, "is no call", "Give name and arguments, and an id if it matters.")
+    name, given, id_ = entry.get("name"), entry.get("arguments", {}), entry.get("id", "")
+    if not isinstance(name, str) or not isinstance(id_, str):
+        raise ConfigError(where, "name and id must be texts")
+    if isinstance(given, str):
+        return BadCall(id=id_, name=name, text=given, problem="the arguments are not JSON")
+    if not isinstance(given, Mapping):
+        raise ConfigError(where, "arguments must be a mapping (or a text, for a broken call)")
+    return ToolCall(id=id_, name=name, arguments=given)

@@ -4,7 +4,7 @@ Implementations live in rooms above and never import each other; `assemble` join
 """
 
 from agent_loop.ports.check import Candidate, Check, Look, Proof, Verdict
-from agent_loop.ports.model import Cancel, Fingerprint, Message, Model, Reply, Usage
+from agent_loop.ports.model import BadCall, Fingerprint, Message, Model, Reply, Usage
 from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply, SystemClock
 from agent_loop.ports.sandbox import (
     Box,
@@ -18,9 +18,10 @@ from agent_loop.ports.sandbox import (
     Workspace,
 )
 from agent_loop.ports.tools import Observation, Toolbox, ToolCall, ToolSpec
-from agent_loop.ports.words import Isolation, Json, Outcome, Role
+from agent_loop.ports.words import Cancel, Isolation, Json, Outcome, Role
 
 __all__ = [
+    "BadCall",
     "Box",
     "Cancel",
     "Candidate",

@@ -4,15 +4,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
-from agent_loop.ports.words import Json
+from agent_loop.ports.tools import ToolCall, ToolSpec
+from agent_loop.ports.words import Cancel, Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """One turn of a chat prompt."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Literal["system", "user", "assistant", "tool"]
+    """`tool`: what a call gave; only for models that take native tool calls."""
     content: str
+    tool_calls: tuple[ToolCall, ...] = ()
+    """Of an assistant's turn: what it wanted done."""
+    tool_call_id: str = ""
+    """Of a tool's turn: the call that it answers."""
+    raw: Json = None
+    """Of an assistant's turn: the provider's own content, sent back to it unchanged."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,6 +40,10 @@ class Usage:
     seconds: float = 0.0
     """Wall clock of the calls, retries and waits included."""
     retries: int = 0
+    cost_usd: float = 0.0
+    """US dollars, where the price is known; see `unpriced_calls`."""
+    unpriced_calls: int = 0
+    """Calls whose price nobody knows; the sum above leaves them out."""
 
     def __add__(self, other: "Usage") -> "Usage":
         return Usage(
@@ -43,6 +55,8 @@ class Usage:
             load_s=self.load_s + other.load_s,
             seconds=self.seconds + other.seconds,
             retries=self.retries + other.retries,
+            cost_usd=self.cost_usd + other.cost_usd,
+            unpriced_calls=self.unpriced_calls + other.unpriced_calls,
         )
 
 
@@ -62,6 +76,17 @@ class Fingerprint:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class BadCall:
+    """A tool call that the provider itself could not read. It is never executed."""
+
+    id: str
+    name: str
+    text: str
+    """The arguments as the model wrote them."""
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """The text one model call gave, reasoning already taken out of it."""
 
@@ -76,12 +101,12 @@ class Reply:
     """The server processed fewer prompt tokens than were sent: recorded as `truncated`."""
     notes: tuple[str, ...] = ()
     """One line per retry or oddity, for the trace."""
-
-
-class Cancel(Protocol):
-    """Somebody may want the work in hand to stop (`threading.Event` fits)."""
-
-    def is_set(self) -> bool: ...
+    tool_calls: tuple[ToolCall, ...] = ()
+    bad_calls: tuple[BadCall, ...] = ()
+    raw: Json = None
+    """The provider's own content of this turn, for `Message.raw`; `None`: the text is all of it."""
+    refused: bool = False
+    """The provider says that the model declined to answer."""
 
 
 class Model(Protocol):
@@ -90,6 +115,15 @@ class Model(Protocol):
     @property
     def name(self) -> str:
         """`provider:model`, as configured."""
+        ...
+
+    @property
+    def native_tools(self) -> bool:
+        """Whether it takes tools and calls them itself; else they are described in text.
+
+        Raises:
+            ModelUnavailable: a server has to be asked, and it could not be.
+        """
         ...
 
     def preflight(self) -> None:
@@ -106,8 +140,11 @@ class Model(Protocol):
         *,
         on_text: Callable[[str], None] | None = None,
         cancel: Cancel | None = None,
+        tools: Sequence[ToolSpec] = (),
     ) -> Reply:
         """One chat call, transient faults retried inside and counted in `Reply.usage`.
+
+        `tools` may be given to a model that has `native_tools` only.
 
         Raises:
             ModelUnavailable: it could not be asked (retries spent, context refused, model missing).

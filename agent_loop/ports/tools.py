@@ -4,8 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from agent_loop.ports.model import Cancel
-from agent_loop.ports.words import Json
+from agent_loop.ports.words import Cancel, Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """Words that more than one seam uses."""
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, Protocol
 
 Json = None | bool | int | float | str | Sequence["Json"] | Mapping[str, "Json"]
 Role = Literal["lead", "worker", "reviewer", "escalation"]
@@ -17,3 +17,9 @@ Outcome = Literal[
     "error",
 ]
 Isolation = Literal["separate", "shared", "command", "pytest", "citations", "none"]
+
+
+class Cancel(Protocol):
+    """Somebody may want the work in hand to stop (`threading.Event` fits)."""
+
+    def is_set(self) -> bool: ...

@@ -14,7 +14,7 @@ from agent_loop.models.embedded.loading import installed_runtime
 from agent_loop.models.embedded.runtime import Sampling
 from agent_loop.models.embedded.weights import weights_file
 from agent_loop.models.provider import Attempt, Collected, Spent
-from agent_loop.ports import Cancel, Clock, Fingerprint, Message
+from agent_loop.ports import Cancel, Clock, Fingerprint, Message, ToolSpec
 
 _POLL_S = 0.05
 _SEEDS = 2**31
@@ -22,6 +22,8 @@ _SEEDS = 2**31
 
 class EmbeddedProvider:
     """Asks the engine of this process; several may share it."""
+
+    native_tools = False
 
     def __init__(
         self, settings: ModelSettings, *, clock: Clock, engine: Engine | None = None
@@ -36,7 +38,13 @@ class EmbeddedProvider:
         installed_runtime()
 
     def once(
-        self, messages: Sequence[Message], into: Collected, *, attempt: Attempt, cancel: Cancel
+        self,
+        messages: Sequence[Message],
+        into: Collected,
+        *,
+        attempt: Attempt,
+        cancel: Cancel,
+        tools: Sequence[ToolSpec] = (),
     ) -> Spent:
         engine = self._engine or shared_engine(weights_file(self._settings.model))
         options = self._settings.options
