@@ -114,7 +114,9 @@ def _mounts(box: Box, selinux: bool) -> Config:
         config["VolumesFrom"] = [f"{box.workspace.of}:rw"]
     elif box.workspace is not None:
         mounts.append(_volume(box.workspace, selinux))
-    return config | {"Mounts": mounts}
+    if mounts or not selinux:
+        config["Mounts"] = mounts
+    return config
 
 
 def _volume(workspace: Workspace, selinux: bool) -> Config:
