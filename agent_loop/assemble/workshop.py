@@ -18,6 +18,7 @@ from agent_loop.assemble.stored import Verified, compared, read_stored, stored_m
 from agent_loop.config import Config, clone
 from agent_loop.errors import AgentLoopError, StoreFault, UserError
 from agent_loop.graph.drive import resume, standing, start
+from agent_loop.graph.fork import Fork, start_fork
 from agent_loop.graph.parts import Control, Limits, Parts, Result
 from agent_loop.ports import (
     Candidate,
@@ -163,6 +164,25 @@ class Workshop:
             job = job_of(task, replayed, ask.limits)
             parts = self._parts(chosen, bench, ask)
             return self._finished(bench, start(new, job, parts, self.store, control=ask.control))
+        finally:
+            bench.check.close()
+            dismiss(chosen)
+
+    def fork(self, fork: Fork, new: str, config: Config, ask: Ask) -> Result:
+        """Run on from a step of another run under a new thread id.
+
+        A project is copied again as it is now; a research run keeps the papers of the old one.
+
+        Raises:
+            ThreadError: see `graph.fork.start_fork`.
+        """
+        task = tasks.from_record(stored_map(self.store, fork.origin, "task"))
+        bench = self._bench(task, new, config, like=fork.origin)
+        chosen = self._company.own(config, answered=fork.past.replies)
+        try:
+            parts = self._parts(chosen, bench, ask)
+            control = ask.control
+            return self._finished(bench, start_fork(fork, new, parts, self.store, control=control))
         finally:
             bench.check.close()
             dismiss(chosen)

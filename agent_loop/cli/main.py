@@ -12,14 +12,18 @@ from agent_loop import config, tasks
 from agent_loop.assemble import Workshop, refuse_ended, refuse_taken, refuse_unjudgeable, stored_map
 from agent_loop.assemble.stopping import Stopper
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
+from agent_loop.cli.completion import write_completion
+from agent_loop.cli.drawing import draw
 from agent_loop.cli.live import Board
-from agent_loop.cli.options import Options, read
+from agent_loop.cli.options import Options, parser, read
 from agent_loop.cli.owner import Typist
+from agent_loop.cli.pruning import prune_runs
 from agent_loop.cli.stored import list_runs, recorded_answers, show_run, verify
 from agent_loop.cli.tables import summary_table
 from agent_loop.config import Config
 from agent_loop.errors import AgentLoopError
 from agent_loop.graph.drive import read_job
+from agent_loop.graph.fork import Fork, past_of, refuse_unforkable
 from agent_loop.graph.parts import Limits
 from agent_loop.store import RunStore, reply_from_text
 from agent_loop.tasks import Task
@@ -50,12 +54,18 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
 
 
 def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
+    if options.completion:
+        return write_completion(options.completion, parser(), screen)
+    if options.graph:
+        return draw(options.graph, options.tasks, screen)
     settings = config.load(config.base_file(Path()), env, options.sets, options.configs)
     store = RunStore(settings.runs_dir)
     if options.list:
         return list_runs(store, screen)
     if options.show:
         return show_run(store, options.show, screen)
+    if options.prune:
+        return prune_runs(store, screen, yes=options.yes, keep_mib=options.keep_mib)
     board = Board(screen)
     with _opened(settings, store, board, env) as workshop:
         if options.verify:
@@ -107,6 +117,8 @@ def _limits(options: Options, workshop: Workshop) -> Limits | None:
     before = Limits()
     if options.continued:
         before = read_job(workshop.store, options.continued).job.limits
+    elif options.fork:
+        before = read_job(workshop.store, options.fork.thread).job.limits
     return Limits(
         max_pauses=_either(options.max_pauses, before.max_pauses),
         budget_tokens=_either(options.budget_tokens, before.budget_tokens),
@@ -126,6 +138,11 @@ def _planned(
         refuse_taken(workshop.store, options.thread)
     if options.continued:
         return [_continued(options, env, batch, options.continued)]
+    if options.fork:
+        at = options.fork
+        past = past_of(workshop.store, at.thread, at.step)
+        fork = Fork(origin=at.thread, past=past, guidance=options.guidance, limits=batch.limits)
+        return [_forked(options, env, workshop, fork)]
     if options.replay:
         batch.canned = (*batch.canned, *recorded_answers(workshop.store, options.replay))
         return [_replayed(env, workshop, options.replay, options.thread)]
@@ -185,6 +202,19 @@ def _replayed(env: Mapping[str, str], workshop: Workshop, thread: str, new: str 
     return Planned(
         name=name, thread=name, run=lambda ask: workshop.replay(thread, name, settings, ask)
     )
+
+
+def _forked(options: Options, env: Mapping[str, str], workshop: Workshop, fork: Fork) -> Planned:
+    refuse_unforkable(fork)
+    settings = config.from_record(
+        stored_map(workshop.store, fork.origin, "config"),
+        env,
+        workshop.config,
+        options.sets,
+        options.configs,
+    )
+    name = options.thread or workshop.new_thread(f"{fork.origin[:50]}-fork")
+    return Planned(name=name, thread=name, run=lambda ask: workshop.fork(fork, name, settings, ask))
 
 
 def _leave_at_once(workshop: Workshop) -> None:

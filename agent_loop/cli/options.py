@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_loop import __version__
+from agent_loop.cli.completion import SHELLS
+from agent_loop.cli.drawing import TO_SCREEN
 from agent_loop.errors import UserError
 from agent_loop.paths import thread_name
 from agent_loop.ports import Role
@@ -17,6 +19,14 @@ _EPILOG = """exit codes: 0 all passed or accepted, 1 a run ended otherwise, 2 ba
 
 class BadOption(UserError):
     """Options that cannot be used, or not together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForkAt:
+    """`--fork THREAD@STEP`."""
+
+    thread: str
+    step: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,6 +49,14 @@ class Options:
     freeze: Path | None = None
     verify: str | None = None
     replay: str | None = None
+    fork: ForkAt | None = None
+    guidance: str = ""
+    prune: bool = False
+    yes: bool = False
+    keep_mib: int | None = None
+    graph: Path | None = None
+    """Where the drawing goes; `-` is the screen."""
+    completion: str = ""
     list: bool = False
     show: str | None = None
     json: bool = False
@@ -107,6 +125,13 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--continue", dest="continued", metavar="THREAD", help="pick up a killed or paused run"
     )
+    group.add_argument(
+        "--fork", type=_fork, metavar="THREAD@STEP",
+        help="a new run from a step of an old one; an unknown step lists those there are",
+    )  # fmt: skip
+    group.add_argument(
+        "--guidance", default="", metavar="TEXT", help="with --fork: what the worker should do"
+    )
     group.add_argument("--verify", metavar="THREAD", help="judge a stored answer again, no model")
     group.add_argument("--replay", metavar="THREAD", help="run it again from its trace, no model")
     group.add_argument(
@@ -115,6 +140,22 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument("--list", action="store_true", help="every run, newest first")
     group.add_argument("--show", metavar="THREAD", help="everything about one run")
+    group.add_argument(
+        "--prune", action="store_true",
+        help="say which saved steps of ended runs could go; with --yes let them go",
+    )  # fmt: skip
+    group.add_argument("--yes", action="store_true", help="with --prune: do it")
+    group.add_argument(
+        "--keep-mib", type=_whole(0, 1 << 30), metavar="N",
+        help="with --prune: the oldest ended runs lose their last step too until N MiB are left",
+    )  # fmt: skip
+    group.add_argument(
+        "--graph", nargs="?", type=Path, const=TO_SCREEN, metavar="FILE",
+        help="the state machine as Mermaid text, or in FILE (.svg, .mmd, .md)",
+    )  # fmt: skip
+    group.add_argument(
+        "--completion", choices=SHELLS, default="", help="print a script that completes options"
+    )
     group.add_argument(
         "--doctor", action="store_true", help="look at everything a run needs, one line each"
     )
@@ -151,6 +192,13 @@ def read(argv: Sequence[str]) -> Options:
         freeze=given.freeze,
         verify=given.verify,
         replay=given.replay,
+        fork=given.fork,
+        guidance=given.guidance,
+        prune=given.prune,
+        yes=given.yes,
+        keep_mib=given.keep_mib,
+        graph=given.graph,
+        completion=given.completion,
         list=given.list,
         show=given.show,
         json=given.json,
@@ -168,6 +216,8 @@ def _check(options: Options) -> None:
         "--continue": options.continued,
         "--verify": options.verify,
         "--replay": options.replay,
+        "--fork": options.fork,
+        "--prune": options.prune,
         "--list": options.list,
         "--show": options.show,
     }
@@ -180,12 +230,22 @@ def _check(options: Options) -> None:
         raise BadOption(f"{chosen[0]} takes no task file: the run has its own. Leave it out.")
     if chosen and options.cap:
         raise BadOption(f"--cap starts a new run. Leave it or {chosen[0]} out.")
+    _check_additions(options)
     if options.cap and options.tasks:
         raise BadOption("--cap is for the built-in task. Leave the task file out.")
     if options.thread and (len(options.tasks) > 1 or any(t.is_dir() for t in options.tasks)):
         raise BadOption("--thread names one run. Give one task file, or leave it out.")
     if options.thread and options.continued:
         raise BadOption("--thread names a new run. For an old one, --continue THREAD is enough.")
+
+
+def _check_additions(options: Options) -> None:
+    if options.guidance and not options.fork:
+        raise BadOption("--guidance goes with --fork THREAD@STEP. At a pause say --owner-reply.")
+    if (options.yes or options.keep_mib is not None) and not options.prune:
+        raise BadOption("--yes and --keep-mib go with --prune.")
+    if options.graph and len(options.tasks) > 1:
+        raise BadOption("--graph draws the graph of one task. Give one task file, or none.")
 
 
 def _models(given: Sequence[str]) -> list[str]:
@@ -200,6 +260,13 @@ def _models(given: Sequence[str]) -> list[str]:
         roles = ROLES[:3] if role == "all" else (role,)
         sets += [f"models.{one}={name}" for one in roles]
     return sets
+
+
+def _fork(text: str) -> ForkAt:
+    thread, at, step = text.rpartition("@")
+    if not at or not step.removeprefix("-").isdecimal() or len(step) > 9:
+        raise argparse.ArgumentTypeError(f"{text!r} is not THREAD@STEP, e.g. fizzbuzz-1@4")
+    return ForkAt(thread=thread_name(thread), step=int(step))
 
 
 class _whole:

@@ -8,14 +8,14 @@ from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agent_loop.errors import ThreadError
 from agent_loop.graph import saver
-from agent_loop.graph.driver import Driver, config_of, look_at
+from agent_loop.graph.driver import Driver, config_of, ended_before, look_at
 from agent_loop.graph.jobs import FILE, Begun, read_job, write_job
 from agent_loop.graph.parts import Control, Job, Limits, Parts, Result, Standing
 from agent_loop.ports import OwnerReply
 from agent_loop.prompts import load
 from agent_loop.store import RunStore
 
-__all__ = ["read_job", "resume", "standing", "start"]
+__all__ = ["held", "read_job", "resume", "standing", "start"]
 
 
 def start(
@@ -31,7 +31,7 @@ def start(
         StoreFault: the database or the disk cannot be written; no model was asked.
     """
     load(job.brief.kind, variants=job.prompt_variants)  # before a folder and a lock are made
-    with _held(thread, parts, store) as checkpoints:
+    with held(thread, parts, store) as checkpoints:
         if store.read_file(thread, FILE) is not None:
             raise ThreadError(
                 f"thread '{thread}' is there already. Say --continue {thread}, "
@@ -67,7 +67,7 @@ def resume(
         StoreFault: the database or the disk cannot be used, or holds a state that is not ours.
     """
     read_job(store, thread)  # an unknown thread gets its error before a folder and a lock are made
-    with _held(thread, parts, store) as checkpoints:
+    with held(thread, parts, store) as checkpoints:
         begun = read_job(store, thread)
         if limits is not None and limits != begun.job.limits:
             begun = replace(begun, job=replace(begun.job, limits=limits))
@@ -87,7 +87,9 @@ def standing(store: RunStore, thread: str) -> Standing:
     with saver.read_only(store.checkpoints, thread) as checkpoints:
         look = look_at(checkpoints, thread) if checkpoints else None
     if look is None:
-        return Standing(thread=thread, next="start", outcome="", laps=0, nonce="", question="")
+        ended = ended_before(store, thread)
+        following = "" if ended else "start"
+        return Standing(thread=thread, next=following, outcome=ended, laps=0, nonce="", question="")
     return Standing(
         thread=thread,
         next=look.next,
@@ -100,7 +102,8 @@ def standing(store: RunStore, thread: str) -> Standing:
 
 
 @contextmanager
-def _held(thread: str, parts: Parts, store: RunStore) -> Iterator[SqliteSaver]:
+def held(thread: str, parts: Parts, store: RunStore) -> Iterator[SqliteSaver]:
+    """The thread's lock and its open database, for as long as it is driven."""
     with (
         store.lock(thread, parts.clock),
         saver.opened(store.checkpoints, thread) as checkpoints,

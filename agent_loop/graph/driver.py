@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
+from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.types import Command, Interrupt
@@ -26,6 +27,8 @@ from agent_loop.store import RunStore, Tee
 from agent_loop.store.trace import last_event
 
 _EXIT: dict[Outcome, int] = {"passed": 0, "accepted": 0, "paused": 5, "cancelled": 130}
+ENDED = frozenset({"passed", "accepted", "stopped", "capped", "nothing_to_fix"})
+"""Outcomes that no resume changes."""
 _BRANCH = "branch:to:"
 Move = dict[str, Any] | Command[Any] | None
 """What an invoke of the graph is given: a first state, an answer, or nothing to go on."""
@@ -44,8 +47,10 @@ class Look:
     call: OwnerCall | None
 
 
-def config_of(thread: str) -> RunnableConfig:
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": ""}}
+def config_of(thread: str, checkpoint_id: str = "") -> RunnableConfig:
+    """The newest step of a thread, or the one of that id."""
+    at = {"checkpoint_id": checkpoint_id} if checkpoint_id else {}
+    return {"configurable": {"thread_id": thread, "checkpoint_ns": "", **at}}
 
 
 def look_at(checkpoints: SqliteSaver, thread: str) -> Look | None:
@@ -58,8 +63,15 @@ def look_at(checkpoints: SqliteSaver, thread: str) -> Look | None:
         found = checkpoints.get_tuple(config_of(thread))
     except (sqlite3.Error, ValueError, TypeError) as error:
         raise store_fault("checkpoints.sqlite", error) from error
-    if found is None:
-        return None
+    return look_of(thread, found) if found else None
+
+
+def look_of(thread: str, found: CheckpointTuple) -> Look | None:
+    """One saved step, checked; `None` for a run that has not taken in its first state.
+
+    Raises:
+        StoreFault: this program did not write it.
+    """
     values = _channels(found.checkpoint)
     following = [name.removeprefix(_BRANCH) for name in values if name.startswith(_BRANCH)]
     if "__start__" in values:
@@ -72,6 +84,18 @@ def look_at(checkpoints: SqliteSaver, thread: str) -> Look | None:
     pauses = [value for _, channel, value in writes if channel == "__interrupt__"]
     call = _call(thread, pauses[-1]) if pauses else None
     return Look(state=state, next=following[0] if following else "", call=call)
+
+
+def ended_before(store: RunStore, thread: str) -> str:
+    """How the record says a thread ended for good; empty where it can go on, or has none.
+
+    Only a thread without steps needs it: pruning may have taken them.
+    """
+    try:
+        outcome = store.read_record(thread).get("outcome")
+    except ThreadError:
+        return ""
+    return outcome if isinstance(outcome, str) and outcome in ENDED else ""
 
 
 def _channels(checkpoint: object) -> dict[str, Any]:
@@ -125,6 +149,11 @@ class Driver:
             limits=job.limits,
         )  # fmt: skip
 
+    @property
+    def run(self) -> Run:
+        """What the nodes work with."""
+        return self._run
+
     def begin(self, *, resumed: bool) -> Result:
         """Run from the first node."""
         self._announce(resumed=resumed)
@@ -134,6 +163,11 @@ class Driver:
         """Run from where the database says."""
         look = look_at(self._checkpoints, self._thread)
         if look is None:
+            if ended := ended_before(self._store, self._thread):
+                raise ThreadError(
+                    f"thread '{self._thread}' has ended ({ended}) and its steps were pruned: "
+                    f"nothing to continue. Say --show {self._thread} to see it."
+                )
             self._refuse_reply(reply, asking=False)
             return self.begin(resumed=True)
         self._last = look.state
@@ -288,6 +322,7 @@ class Driver:
                 "task_kind": job.brief.kind,
                 "config": job.config,
                 "resumed": resumed,
+                **({"forked": self._begun.forked} if self._begun.forked else {}),
             },
         )
         fields = record(self._begun, self._last, Ending(), {})

@@ -21,11 +21,14 @@ class Begun:
     thread: str
     job: Job
     started: str
+    forked: str = ""
+    """`THREAD@STEP` of the run it was forked from."""
 
 
 def write_job(store: RunStore, begun: Begun) -> None:
     """Raises StoreFault when the disk refuses."""
-    fields = {"version": VERSION, "started": begun.started, **asdict(begun.job)}
+    forked = {"forked": begun.forked} if begun.forked else {}
+    fields = {"version": VERSION, "started": begun.started, **forked, **asdict(begun.job)}
     store.write_file(begun.thread, FILE, fields)
 
 
@@ -39,7 +42,9 @@ def read_job(store: RunStore, thread: str) -> Begun:
     if fields is None:
         raise ThreadError(f"thread '{thread}' is unknown. Say --list to see which there are.")
     try:
-        return Begun(thread=thread, job=_job(fields), started=str(fields["started"]))
+        forked = str(fields.get("forked") or "")
+        started = str(fields["started"])
+        return Begun(thread=thread, job=_job(fields), started=started, forked=forked)
     except (KeyError, TypeError, ValueError) as error:
         raise ThreadError(
             f"{store.folder(thread) / FILE}: not a job of this version ({error!r:.200}). "

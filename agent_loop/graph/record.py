@@ -65,6 +65,7 @@ def record(
         "ended": ending.at,
         "config_hash": job.config_hash,
         "config": job.config,
+        **({"forked": begun.forked} if begun.forked else {}),
         **facts,
     }
 

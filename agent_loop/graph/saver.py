@@ -59,13 +59,9 @@ class JsonSerde:
     def loads_typed(self, data: tuple[str, bytes]) -> object:
         """Raises StoreFault for what this class did not write."""
         kind, raw = data
-        if kind not in (_KIND, _PACKED) or type(raw) is not bytes:
-            raise unreadable("a saved step is of a kind that this program does not write")
         try:
-            if kind == _PACKED:
-                raw = zlib.decompressobj().decompress(raw, _MAX_DOCUMENT_BYTES)
-            return self._rich(json.loads(raw))
-        except (ValueError, RecursionError, zlib.error) as error:
+            return self._rich(_document(kind, raw))
+        except RecursionError as error:
             raise unreadable(f"a saved step is damaged ({error})") from error
 
     def _plain(self, value: object) -> Json:
@@ -133,6 +129,37 @@ class JsonSerde:
         if hashlib.sha256(raw).hexdigest() != name:
             raise unreadable("a saved text is not the one its hash names")
         return raw.decode("utf-8", "replace")
+
+
+def texts_in(kind: object, raw: object) -> set[str]:
+    """Hashes of the long texts that a saved document names.
+
+    Raises:
+        StoreFault: this program did not write it.
+    """
+    return _named(_document(kind, raw))
+
+
+def _named(value: Json) -> set[str]:
+    if isinstance(value, list):
+        return set().union(*map(_named, value))
+    if not isinstance(value, dict):
+        return set()
+    if value.get(_TAG) == "text":
+        return {str(value.get("hash"))}
+    return set().union(*map(_named, value.values()))
+
+
+def _document(kind: object, raw: object) -> Json:
+    if kind not in (_KIND, _PACKED) or not isinstance(raw, bytes):
+        raise unreadable("a saved step is of a kind that this program does not write")
+    try:
+        if kind == _PACKED:
+            raw = zlib.decompressobj().decompress(raw, _MAX_DOCUMENT_BYTES)
+        document: Json = json.loads(raw)
+    except (ValueError, RecursionError, zlib.error) as error:
+        raise unreadable(f"a saved step is damaged ({error})") from error
+    return document
 
 
 class TextSaver(SqliteSaver):
