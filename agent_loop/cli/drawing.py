@@ -4,10 +4,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from agent_loop import tasks
-from agent_loop.terminal.screen import Screen
 from agent_loop.errors import UserError
 from agent_loop.graph.picture import picture
 from agent_loop.paths import atomic_write
+from agent_loop.terminal.screen import Screen
 
 TO_SCREEN = Path("-")
 

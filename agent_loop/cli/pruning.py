@@ -5,10 +5,10 @@ from dataclasses import asdict
 from rich.table import Table
 from rich.text import Text
 
-from agent_loop.terminal.safe import one_line
-from agent_loop.terminal.screen import Screen
 from agent_loop.graph.prune import Cut, Pruning, plan, prune
 from agent_loop.store import RunStore
+from agent_loop.terminal.safe import one_line
+from agent_loop.terminal.screen import Screen
 
 _MANY = 60
 

@@ -80,7 +80,7 @@ def test_thread_names_are_checked_first(option, name):
 
 
 @pytest.mark.parametrize("argv", ["--jobs 0", "--jobs x", "--budget -1", "--time-limit 0",
-                                  "--time-limit nan", "--fork x", "--prune", "--lis"])  # fmt: skip
+                                  "--time-limit nan", "--fork x", "--purge", "--lis"])  # fmt: skip
 def test_argparse_refuses_with_two(argv, capsys):
     with pytest.raises(SystemExit) as stop:
         read(argv.split())

@@ -443,6 +443,7 @@ def test_a_run_killed_before_its_first_step_begins(store):
     drive.start("a", job(), made, store)
     for path in store.root.glob("checkpoints.sqlite*"):
         path.unlink()
+    store.record_path("a").unlink()
     made = parts([RIGHT])
     assert drive.resume("a", made, store).outcome == "passed"
 
