@@ -1,6 +1,6 @@
 """The configuration: read once, layered, checked, frozen, passed down."""
 
-from agent_loop.config.load import ALLOW_LOCAL, base_file, clone, from_record, load
+from agent_loop.config.load import ALLOW_LOCAL, Patch, base_file, clone, from_record, load
 from agent_loop.config.schema import (
     PROVIDERS,
     CheckSettings,
@@ -18,6 +18,7 @@ __all__ = [
     "Config",
     "ModelOptions",
     "ModelSettings",
+    "Patch",
     "SandboxSettings",
     "base_file",
     "clone",

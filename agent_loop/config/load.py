@@ -26,6 +26,15 @@ _LOCAL_FIX = "Use 'sandbox: docker', or set the variable if you accept that."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Patch:
+    """A patch that was read already: an experiment file without what is not configuration."""
+
+    where: str
+    """The file, for messages."""
+    document: Document
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Layer:
     where: str
     """File name or `--set key`."""
@@ -56,7 +65,7 @@ def load(
     path: Path | None,
     env: Mapping[str, str],
     sets: Sequence[str] = (),
-    patches: Sequence[Path] = (),
+    patches: Sequence[Path | Patch] = (),
 ) -> Config:
     """The base file, the patch AGENT_LOOP_CONFIG names, `patches`, then `sets`; later wins.
 
@@ -67,14 +76,14 @@ def load(
         path: the base file; `None` starts from the built-in defaults.
         env: the environment (a plain dict in tests).
         sets: `key.inner=value`, the value read as YAML.
-        patches: files laid over the base, in this order.
+        patches: files laid over the base, in this order, or patches that were read already.
 
     Raises:
         ConfigError: with the file and line, or the `--set`, that is wrong.
     """
     layers = [_file(path, is_patch=False)] if path else []
     named = [Path(env[PATCH])] if env.get(PATCH) else []
-    layers += [_file(patch, is_patch=True) for patch in (*named, *patches)]
+    layers += [_layer(patch) for patch in (*named, *patches)]
     layers += [_set(text) for text in sets]
     merged: dict[str, Plain] = {"models": {role: name for role, name in DEFAULT_MODELS.items()}}
     for layer in layers:
@@ -128,6 +137,12 @@ def _with_environment(config: Config, env: Mapping[str, str]) -> Config:
     }
     secrets = {name: SecretStr(key) for name, key in keys.items() if key}
     return config.with_secrets(secrets, allow_local=env.get(ALLOW_LOCAL) == "1")
+
+
+def _layer(patch: Path | Patch) -> _Layer:
+    if isinstance(patch, Patch):
+        return _Layer(where=patch.where, document=patch.document, is_patch=True)
+    return _file(patch, is_patch=True)
 
 
 def _file(path: Path, *, is_patch: bool) -> _Layer:

@@ -28,7 +28,10 @@ def total_tokens(attempt: Attempt) -> int | None:
 def spendings(report: Report, measure: str) -> list[Spending]:
     """How every judged attempt spent `measure` (one of MEASURES); unmeasured ones are left out."""
     value = _VALUES[measure]
-    found = [_spending(row, value) for row in report.attempts if row.passed is not None]
+    rows = [row for row in report.attempts if row.passed is not None]
+    if measure == "tokens":  # a lap of calls that were not measured counts none
+        rows = [row for row in rows if row.tokens is not None]
+    found = [_spending(row, value) for row in rows]
     return [spending for spending in found if spending]
 
 

@@ -1,6 +1,7 @@
 """Fits plain data into a pydantic model and says in words what does not fit, and where."""
 
 import difflib
+import re
 import types
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
@@ -82,7 +83,12 @@ def _described(error: ErrorDetails, path: KeyPath, model: type[BaseModel]) -> st
     if error["type"] in _WANTED:
         return f"'{name}' must be {_WANTED[error['type']]}, not {shown(error['input'])}"
     if error["type"] == "literal_error":
-        return f"'{name}' must be one of {error['ctx']['expected']}, not {shown(error['input'])}"
+        expected = error["ctx"]["expected"]
+        close = difflib.get_close_matches(
+            str(error["input"]), re.findall(r"'([^']*)'", expected), 1
+        )
+        hint = f" (did you mean '{close[0]}'?)" if close else ""
+        return f"'{name}' must be one of {expected}, not {shown(error['input'])}{hint}"
     if error["type"] in ("value_error", "assertion_error"):
         return f"'{name}' {error['ctx']['error']}" if name else str(error["ctx"]["error"])
     text = error["msg"].removeprefix("Input should be ")
