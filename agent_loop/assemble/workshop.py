@@ -2,10 +2,11 @@
 
 import contextlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from typing import cast
 
 from agent_loop import tasks
 from agent_loop.assemble.bench import Bench
@@ -22,8 +23,10 @@ from agent_loop.graph.fork import Fork, start_fork
 from agent_loop.graph.parts import Control, Limits, Parts, Result
 from agent_loop.ports import (
     Candidate,
+    Check,
     Clock,
     Events,
+    Json,
     Model,
     Owner,
     OwnerReply,
@@ -70,7 +73,7 @@ class Workshop:
 
     # --- new runs -------------------------------------------------------------------------
 
-    def prepare(self, given: Sequence[Task]) -> None:
+    def prepare(self, given: Sequence[Task], config: Config | None = None) -> None:
         """Before the first call: every configured model can be asked, the probe is on its way.
 
         Raises:
@@ -79,9 +82,11 @@ class Workshop:
         """
         if any(not isinstance(task, ResearchTask) for task in given):
             self._start_probe()
-        self.preflight()
+        self.preflight(config=config)
 
-    def preflight(self, notify: Callable[[str], None] | None = None) -> Mapping[Role, str]:
+    def preflight(
+        self, notify: Callable[[str], None] | None = None, config: Config | None = None
+    ) -> Mapping[Role, str]:
         """Find out whether every configured role's model can be asked; gives their names.
 
         `notify` hears of stand-ins instead of the one all runs use.
@@ -90,22 +95,30 @@ class Workshop:
             ModelUnavailable: one cannot; says what to type.
         """
         self._company.notify = notify or self.notify
-        return {role: model.name for role, model in self._company.shared(self.config).items()}
+        chosen = self._company.shared(config or self.config)
+        return {role: model.name for role, model in chosen.items()}
 
-    def run(self, task: Task, thread: str, ask: Ask) -> Result:
+    def run(self, task: Task, thread: str, ask: Ask, config: Config | None = None) -> Result:
         """Run a task under a new thread id.
+
+        `config` instead of the workshop's own gives the run models of its own (an eval's attempt
+        has its own seed, and its script from the first line).
 
         Raises:
             UserError: the task or the thread id cannot be used.
             FaultError: nothing could be started.
         """
-        bench = self._bench(task, thread, self.config)
+        settings = config or self.config
+        bench = self._bench(task, thread, settings)
+        own: Mapping[Role, Model] = {}
         try:
-            parts = self._parts(self._company.shared(self.config), bench, ask)
-            job = job_of(task, self.config, ask.limits)
+            own = self._company.own(settings, answered={}) if config else {}
+            parts = self._parts(own or self._company.shared(settings), bench, ask)
+            job = job_of(task, settings, ask.limits)
             return self._finished(bench, start(thread, job, parts, self.store, control=ask.control))
         finally:
             bench.check.close()
+            dismiss(own)
 
     def new_thread(self, name: str) -> str:
         """`<task>-<UTC time>`, numbered where that is taken."""
@@ -202,7 +215,31 @@ class Workshop:
             check.close()
         return compared(stored, verdict)
 
+    @contextlib.contextmanager
+    def trial(self, task: Task, folder: Path) -> Iterator[Check]:
+        """The check of a task without a run, to judge known answers; `folder` is its own.
+
+        Raises:
+            UserError: the task cannot be judged.
+            SandboxUnavailable: no sandbox.
+        """
+        takes_all = self.config.model_copy(update={"edit_format": "auto"})
+        check = self._bench(task, "", takes_all, folder=folder).check
+        try:
+            yield check
+        finally:
+            check.close()
+
     # --- parts ----------------------------------------------------------------------------
+
+    def fingerprints(self, config: Config | None = None) -> dict[str, Json]:
+        """What answers behind each role.
+
+        Raises:
+            ModelUnavailable: a model cannot be asked; says what to type.
+        """
+        chosen = self._company.shared(config or self.config)
+        return {role: cast(Json, asdict(model.fingerprint())) for role, model in chosen.items()}
 
     def sandbox(self) -> Sandbox:
         """The one sandbox of this process.
@@ -243,13 +280,16 @@ class Workshop:
             self._probe = Future()
         threading.Thread(target=_probe, args=(sandbox, self._probe), daemon=True).start()
 
-    def _bench(self, task: Task, thread: str, config: Config, *, like: str = "") -> Bench:
+    def _bench(
+        self, task: Task, thread: str, config: Config, *, like: str = "", folder: Path | None = None
+    ) -> Bench:
         """`like`: a thread that found what this one is to find (a replay asks nobody)."""
+        folder = folder or self.store.folder(thread)
         if isinstance(task, ResearchTask):
             ignoring = replace(task, numbers="ignore")
             desk = ResearchDesk(
                 task if config.numbers == "check" else ignoring,
-                self.store.folder(thread),
+                folder,
                 client=self._arxiv(task),
                 clock=self.clock,
                 notify=self.notify,
@@ -260,15 +300,15 @@ class Workshop:
             return Bench(check=desk.check, before_worker=desk.step, finish=desk.finish)
         self._start_probe()
         if isinstance(task, ProjectTask):
-            return self._project(task, thread, config)
+            return self._project(task, folder, config)
         check = make_check(task, self.sandbox(), self.config, self.clock)
         return Bench(check=check, sandbox=self.sandbox().describe)
 
-    def _project(self, task: ProjectTask, thread: str, config: Config) -> Bench:
+    def _project(self, task: ProjectTask, folder: Path, config: Config) -> Bench:
         """With its red run done: a project that cannot be judged is refused before the run."""
         desk = ProjectDesk(
             task,
-            self.store.folder(thread),
+            folder,
             sandbox=self.sandbox(),
             builder=self._builder,
             config=config,

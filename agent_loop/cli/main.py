@@ -3,14 +3,13 @@
 import contextlib
 import os
 import sys
-import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypeVar
 
 from agent_loop import config, tasks
 from agent_loop.assemble import Workshop, refuse_ended, refuse_taken, refuse_unjudgeable, stored_map
-from agent_loop.assemble.stopping import Stopper
+from agent_loop.assemble.stopping import Stopper, leave_at_once
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
 from agent_loop.cli.completion import write_completion
 from agent_loop.cli.drawing import draw
@@ -104,7 +103,7 @@ def _drive(
         planned = _planned(options, env, batch, ended)
         ended += batch.run(planned, options.jobs)
         if stopper.killing.is_set():
-            _leave_at_once(workshop)
+            leave_at_once(workshop.close)
     if len(ended) > 1:
         screen.show(summary_table([one.row for one in ended]))
     return 130 if stopper.draining.is_set() else exit_code(ended)
@@ -215,13 +214,3 @@ def _forked(options: Options, env: Mapping[str, str], workshop: Workshop, fork: 
     )
     name = options.thread or workshop.new_thread(f"{fork.origin[:50]}-fork")
     return Planned(name=name, thread=name, run=lambda ask: workshop.fork(fork, name, settings, ask))
-
-
-def _leave_at_once(workshop: Workshop) -> None:
-    """Killed: give the containers back, then go without waiting for a step that does not end."""
-    closing = threading.Thread(target=workshop.close, daemon=True)
-    closing.start()
-    closing.join(5.0)
-    sys.stdout.flush()
-    sys.stderr.flush()
-    os._exit(130)

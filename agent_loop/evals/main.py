@@ -1,0 +1,49 @@
+"""The command: reads the options, does one thing, gives one exit code."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from agent_loop import config
+from agent_loop.assemble.stopping import Stopper
+from agent_loop.config import Config
+from agent_loop.errors import AgentLoopError
+from agent_loop.evals.options import Options, options_of, parser
+from agent_loop.evals.session import Session
+from agent_loop.terminal.screen import Screen
+
+
+def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
+    """Run one command; returns the exit code. Never a traceback for what a person can mend."""
+    given = parser().parse_args(argv)
+    screen = Screen(as_json=given.json, quiet=given.quiet)
+    try:
+        options = options_of(given)
+        return _run(options, env, screen)
+    except AgentLoopError as error:
+        screen.error(f"error: {error}")
+        return error.exit_code
+    except OSError as error:
+        screen.error(f"error: {error}")
+        return 1
+    except KeyboardInterrupt:
+        screen.error("interrupted")
+        return 130
+
+
+def _run(options: Options, env: Mapping[str, str], screen: Screen) -> int:
+    stopper = Stopper(lambda line: screen.result(line, "yellow"))
+    session = Session(
+        options=options, config=settings_of(options, env), env=env, screen=screen, stopper=stopper
+    )
+    with stopper.listening():
+        return session.run()
+
+
+def settings_of(options: Options, env: Mapping[str, str]) -> Config:
+    """The configuration of an eval: never a fallback, because it would be another model.
+
+    Raises:
+        ConfigError: with the file and line, or the `--set`, that is wrong.
+    """
+    found = config.load(config.base_file(Path()), env, options.sets, options.configs)
+    return found.model_copy(update={"fallback": None})

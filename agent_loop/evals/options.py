@@ -1,0 +1,193 @@
+"""The options of `python -m agent_loop.evals`, checked against each other."""
+
+import argparse
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from agent_loop.errors import UserError
+from agent_loop.ports import Role
+
+ROLES: tuple[Role, ...] = ("lead", "worker", "reviewer", "escalation")
+SUITES = ("humaneval", "mbpp", "quixbugs", "swebench")
+_EPILOG = """exit codes: 0 every planned attempt is judged, 1 some are not, 2 bad input,
+3 sandbox unavailable, 4 model unavailable, 130 interrupted; 1, 3, 4 and 130 continue with the
+same command"""
+
+
+class BadOption(UserError):
+    """Options that cannot be used, or not together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for."""
+
+    label: str = "default"
+    attempts: int = 3
+    only: tuple[str, ...] = ()
+    budget_tokens: int | None = None
+    time_limit_s: float | None = None
+    jobs: int = 1
+    executor: str | None = None
+    suite: str | None = None
+    data: Path | None = None
+    experiment: Path | None = None
+    controls: int = 3
+    sets: tuple[str, ...] = ()
+    configs: tuple[Path, ...] = ()
+    json: bool = False
+    quiet: bool = False
+    given: argparse.Namespace = field(default_factory=argparse.Namespace)
+    """Everything, for modules that added options of their own."""
+
+
+def parser() -> argparse.ArgumentParser:
+    """Every option of the command."""
+    top = argparse.ArgumentParser(
+        prog="python -m agent_loop.evals",
+        description="Makes attempts at tasks and keeps a report. The same label continues it.",
+        epilog=_EPILOG,
+        allow_abbrev=False,
+    )
+    _add_run(top.add_argument_group("what is run"))
+    _add_settings(top.add_argument_group("models and settings"))
+    output = top.add_argument_group("output")
+    output.add_argument("--json", action="store_true", help="a JSON object on standard output")
+    output.add_argument("--quiet", action="store_true", help="only the result")
+    return top
+
+
+def _add_run(group: argparse._ArgumentGroup) -> None:
+    group.add_argument("--label", default="default", help="name of the report (default: default)")
+    group.add_argument(
+        "--attempts", type=_whole(1, 10_000), default=3, metavar="N",
+        help="attempts at each task (default: 3)",
+    )  # fmt: skip
+    group.add_argument("--only", default="", metavar="A,B", help="these tasks only")
+    group.add_argument(
+        "--budget", type=_whole(1, 10**12), metavar="TOKENS",
+        help="stop every run at its next node once all of them spent so many tokens",
+    )  # fmt: skip
+    group.add_argument(
+        "--time-limit", type=_seconds, metavar="S",
+        help="seconds one attempt may take; a slower one has failed",
+    )  # fmt: skip
+    group.add_argument(
+        "--jobs", type=_whole(1, 64), default=1, metavar="N", help="attempts at a time"
+    )
+    group.add_argument(
+        "--executor", metavar="dask://HOST:PORT",
+        help="make the attempts on the workers of a Dask cluster",
+    )  # fmt: skip
+    group.add_argument(
+        "--suite", metavar="NAME|DIR",
+        help=f"instead of the six frozen tasks: {', '.join(SUITES)}, or a folder of tasks",
+    )  # fmt: skip
+    group.add_argument(
+        "--data", type=Path, metavar="PATH", help="where the suite's files are on this machine"
+    )
+    group.add_argument(
+        "--controls", type=_whole(0, 100), default=3, metavar="N",
+        help="before a suite is used, judge each right answer N times and an empty one; 0: do not "
+        "(default: 3)",
+    )  # fmt: skip
+    group.add_argument(
+        "--experiment", type=Path, metavar="FILE", help="an experiment: a patch and its rule"
+    )
+
+
+def _add_settings(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--model", action="append", default=[], metavar="ROLE=PROVIDER:MODEL",
+        help="ROLE: lead, worker, reviewer, escalation, or all for the first three; in a script's "
+        "name {task} and {n} stand for the attempt",
+    )  # fmt: skip
+    group.add_argument(
+        "--set", action="append", default=[], metavar="KEY=VALUE", dest="sets",
+        help="over config.yaml, e.g. rejection_cap=1",
+    )  # fmt: skip
+    group.add_argument(
+        "--config", action="append", default=[], type=Path, metavar="FILE", dest="configs",
+        help="a patch laid over config.yaml; repeatable, later wins",
+    )  # fmt: skip
+
+
+def options_of(given: argparse.Namespace) -> Options:
+    """Checked options.
+
+    Raises:
+        BadOption: options that cannot be used, or not together.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,31}", given.label):
+        raise BadOption(f"--label {given.label[:60]!r}: use 1 to 32 letters, digits, '_' or '-'.")
+    if given.suite in SUITES and given.data is None:
+        raise BadOption(f"--suite {given.suite} needs --data PATH: where its files are.")
+    if given.data is not None and given.suite not in SUITES:
+        raise BadOption(f"--data goes with --suite {', '.join(SUITES)}.")
+    if given.executor is not None and not re.fullmatch(r"dask://[^\s/:]+:\d{1,5}", given.executor):
+        raise BadOption(f"--executor {given.executor}: not dask://HOST:PORT.")
+    return Options(
+        label=given.label,
+        attempts=given.attempts,
+        only=tuple(name.strip() for name in given.only.split(",") if name.strip()),
+        budget_tokens=given.budget,
+        time_limit_s=given.time_limit,
+        jobs=given.jobs,
+        executor=given.executor,
+        suite=given.suite,
+        data=given.data,
+        experiment=given.experiment,
+        controls=given.controls,
+        sets=(*given.sets, *_models(given.model)),
+        configs=tuple(given.configs),
+        json=given.json,
+        quiet=given.quiet,
+        given=given,
+    )
+
+
+def _models(given: Sequence[str]) -> list[str]:
+    sets: list[str] = []
+    for text in given:
+        role, equals, name = text.partition("=")
+        if not equals or not name or role not in (*ROLES, "all"):
+            raise BadOption(
+                f"--model {text}: not ROLE=PROVIDER:MODEL. ROLE is one of {', '.join(ROLES)}, all; "
+                "example: --model worker=ollama:qwen3:8b"
+            )
+        roles = ROLES[:3] if role == "all" else (role,)
+        # Quoted: braces of `scripted:{task}.yaml` would be YAML's.
+        sets += [f"models.{one}={_quoted(name)}" for one in roles]
+    return sets
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+class _whole:
+    def __init__(self, low: int, high: int) -> None:
+        self._low, self._high = low, high
+
+    def __call__(self, text: str) -> int:
+        try:
+            value = int(text)
+        except ValueError:
+            value = self._low - 1
+        if not self._low <= value <= self._high:
+            raise argparse.ArgumentTypeError(
+                f"{text!r} is no whole number from {self._low} to {self._high}"
+            )
+        return value
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = -1.0
+    if not 0 < value < 10**9:  # also refuses nan
+        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
+    return value

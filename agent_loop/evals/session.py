@@ -1,0 +1,228 @@
+"""One command of evals from its options to its exit code."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from agent_loop.assemble import Workshop
+from agent_loop.assemble.stopping import Stopper, leave_at_once
+from agent_loop.config import Config
+from agent_loop.errors import UserError
+from agent_loop.evals import resume
+from agent_loop.evals.attempt import attempt, keep_trace, tokens_so_far
+from agent_loop.evals.cases import Case, filled, left_of
+from agent_loop.evals.controls import Controlled, control, names
+from agent_loop.evals.crew import Crew, Why
+from agent_loop.evals.identity import identity
+from agent_loop.evals.ledger import Ledger, is_finished
+from agent_loop.evals.meter import Counter, Meter
+from agent_loop.evals.options import Options
+from agent_loop.evals.progress import Progress
+from agent_loop.evals.rows import total_tokens
+from agent_loop.evals.suites import Suite, load_suite
+from agent_loop.fixtures import task_hash
+from agent_loop.graph.parts import Control
+from agent_loop.ports import Json, SystemClock
+from agent_loop.store import RunStore, ThreadLock
+from agent_loop.store.reports import FOLDER, Attempt, Plan, Report, report_path
+from agent_loop.tasks import Task
+from agent_loop.terminal.screen import Screen
+
+
+@dataclass(slots=True, kw_only=True)
+class Session:
+    """What one command has in hand."""
+
+    options: Options
+    config: Config
+    env: Mapping[str, str]
+    screen: Screen
+    stopper: Stopper
+
+    def run(self) -> int:
+        """Make or continue the report of the label.
+
+        Raises:
+            UserError: bad input, or another process has this label.
+            FaultError: no sandbox, no model, no disk.
+        """
+        store = RunStore(self.config.runs_dir)
+        clock = SystemClock()
+        lock = store.root / FOLDER / f".{self.options.label}.lock"
+        with ThreadLock(lock, f"eval {self.options.label}", clock.now_iso()):
+            return self._locked(store)
+
+    def _locked(self, store: RunStore) -> int:
+        suite = _only(load_suite(self.options.suite, self.options.data), self.options.only)
+        found = resume.find(store.root, self.options.label)
+        if found is not None:
+            tasks = [one.task for one in suite.tasks]
+            fixtures = {task.name: task_hash(task) for task in tasks}
+            resume.refuse_changed(found, self._plan(suite, {}), fixtures, self.config)
+            if self._complete(found.report, suite):
+                self.screen.result(f"{found.path}: finished, nothing to do", "green")
+                return 0
+        with Workshop(
+            config=self.config, store=store, notify=self._notify, env=self.env
+        ) as workshop:
+            code = self._open(workshop, suite, found)
+            if self.stopper.killing.is_set():
+                leave_at_once(workshop.close)
+            return code
+
+    def _complete(self, report: Report, suite: Suite) -> bool:
+        """Nothing is left of what this command asks for."""
+        left_out = report.plan.limits.get("quarantined")
+        out = set(left_out) if isinstance(left_out, Mapping) else set()
+        done = {(row.task, row.n) for row in report.attempts if row.status == "finished"}
+        wanted = [one.task.name for one in suite.tasks if one.task.name not in out]
+        numbers = range(1, self.options.attempts + 1)
+        return all((name, n) in done for name in wanted for n in numbers)
+
+    def _open(self, workshop: Workshop, suite: Suite, found: resume.Found | None) -> int:
+        first = suite.tasks[0].task
+        workshop.prepare([one.task for one in suite.tasks], filled(self.config, first.name, 1))
+        controlled = self._controlled(workshop, suite)
+        tasks = [one.task for one in controlled.tasks]
+        plan = self._plan(replace(suite, tasks=controlled.tasks), controlled.quarantined)
+        now = identity(workshop, tasks)
+        if found is None:
+            created = workshop.clock.now_iso()
+            path = report_path(workshop.store.root, self.options.label, created)
+            report = Report(
+                label=self.options.label, created=created, updated=created, plan=plan, identity=now
+            )
+        else:
+            resume.refuse_other_world(found, now)
+            path, report = found.path, resume.grown(found.report, plan, now)
+        ledger = Ledger(path, report, workshop.clock)
+        ledger.change()
+        return self._work(workshop, ledger, tasks)
+
+    def _controlled(self, workshop: Workshop, suite: Suite) -> Controlled:
+        if not self.options.controls:
+            return Controlled(tasks=suite.tasks, quarantined=suite.refused)
+        found = control(
+            workshop, suite, times=self.options.controls, jobs=self.options.jobs, say=self._say
+        )
+        for name, why in found.quarantined.items():
+            self.screen.result(f"left out: {name}: {why}", "yellow")
+        if found.unproven:
+            self._say(f"no right answer is known for: {', '.join(found.unproven)}")
+        if not found.tasks:
+            raise UserError(f"suite {suite.name}: no task can be used; see the reasons above.")
+        return found
+
+    def _plan(self, suite: Suite, quarantined: Mapping[str, str]) -> Plan:
+        limits: dict[str, Json] = {
+            "max_pauses": 0,
+            "time_limit_s": self.options.time_limit_s,
+            "rejection_cap": self.config.rejection_cap,
+            "quarantined": dict(quarantined),
+        }
+        return Plan(
+            tasks=names(suite.tasks),
+            attempts=self.options.attempts,
+            suite=self.options.suite,
+            only=self.options.only,
+            budget_tokens=self.options.budget_tokens,
+            limits=limits,
+        )
+
+    def _work(self, workshop: Workshop, ledger: Ledger, tasks: list[Task]) -> int:
+        options, stem = self.options, ledger.path.stem
+        cases = left_of(ledger.report, tasks, options.attempts, stem)
+        total = len(tasks) * options.attempts
+        progress = Progress(self.screen, total=total, done=total - len(cases), jobs=options.jobs)
+        meter = Meter(options.budget_tokens, self._spent(workshop.store, ledger.report, cases))
+        crew = Crew(
+            drive=lambda case, stop: self._drive(workshop, meter, case, stop),
+            ledger=ledger,
+            meter=meter,
+            stopper=self.stopper,
+            progress=progress,
+            jobs=options.jobs,
+            keep=lambda row: replace(row, trace=keep_trace(workshop.store, stem, row)),
+        )
+        with progress.shown():
+            why = crew.run(cases)
+        return self._ended(ledger, why)
+
+    def _drive(self, workshop: Workshop, meter: Meter, case: Case, control: Control) -> Attempt:
+        return attempt(
+            workshop,
+            case,
+            control=control,
+            live=Counter(meter, case.thread),
+            time_limit_s=self.options.time_limit_s,
+        )
+
+    @staticmethod
+    def _spent(store: RunStore, report: Report, cases: list[Case]) -> dict[str, int]:
+        rows = {row.thread: total_tokens(row) for row in report.attempts}
+        return rows | {
+            case.thread: tokens_so_far(store, case.thread)
+            for case in cases
+            if store.record_path(case.thread).is_file()
+        }
+
+    def _ended(self, ledger: Ledger, why: Why) -> int:
+        report = ledger.report
+        if self.screen.as_json:
+            self.screen.machine(_summary(ledger))
+        self.screen.result(f"{ledger.path}: {_words(report)}", "bold")
+        if is_finished(report):
+            return 0
+        if why == "budget":
+            self.screen.result("the budget is spent: a larger --budget continues it", "yellow")
+        elif why != "done":
+            self.screen.result(f"{why}: the same command continues it", "yellow")
+        return 130 if why == "interrupted" else 1
+
+    def _say(self, line: str) -> None:
+        self.screen.say(line)
+
+    def _notify(self, line: str) -> None:
+        self.screen.say(line, "yellow")
+
+
+def _only(suite: Suite, names_: tuple[str, ...]) -> Suite:
+    """The suite with these tasks only.
+
+    Raises:
+        UserError: a name that no task of it has.
+    """
+    if not names_:
+        return suite
+    there = {one.task.name: one for one in suite.tasks}
+    for name in names_:
+        if name not in there:
+            known = ", ".join(sorted({*there, *suite.refused})[:20])
+            raise UserError(f"--only {name}: suite {suite.name} has no such task. It has: {known}.")
+    return replace(suite, tasks=tuple(there[name] for name in names_), refused={})
+
+
+def _words(report: Report) -> str:
+    judged = [row for row in report.attempts if row.status == "finished"]
+    others = {
+        word: sum(row.status == word for row in report.attempts)
+        for word in ("environment", "budget", "running")
+    }
+    more = "".join(f", {count} {word}" for word, count in others.items() if count)
+    passed = sum(row.passed is True for row in judged)
+    rate = f"{passed} of {len(judged)} attempts passed" if judged else "no attempt was judged"
+    return rate + more
+
+
+def _summary(ledger: Ledger) -> dict[str, Json]:
+    rows = ledger.report.attempts
+    judged = [row for row in rows if row.status == "finished"]
+    return {
+        "report": str(ledger.path),
+        "label": ledger.report.label,
+        "finished": ledger.report.finished,
+        "planned": len(ledger.report.plan.tasks) * ledger.report.plan.attempts,
+        "judged": len(judged),
+        "passed": sum(row.passed is True for row in judged),
+        "environment": sum(row.status == "environment" for row in rows),
+        "quarantined": ledger.report.plan.limits.get("quarantined"),
+    }
