@@ -1,0 +1,1 @@
+"""The worker that uses tools: many model calls, one container."""
