@@ -4,9 +4,11 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from agent_loop.assemble.job import prompt_chars
+from agent_loop.assemble.toolboxes import Ready, Toolset, open_toolbox
 from agent_loop.checks.project import Place, ProjectCheck, Reproduced
 from agent_loop.config import Config
 from agent_loop.context import Question, show
+from agent_loop.episode.tools import Tools
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.graph.parts import Step
 from agent_loop.paths import atomic_write
@@ -66,6 +68,8 @@ class ProjectDesk:
         self._folder = folder
         self._sandbox = sandbox
         self._builder = builder
+        self._config = config
+        self._clock = clock
         self._limit_chars = int(prompt_chars(config) * MATERIAL_PART)
         self._format = _FORMATS[config.edit_format]
         place = Place(
@@ -84,6 +88,22 @@ class ProjectDesk:
             edit_format=config.edit_format,
         )
         self.step = Step(name="reproduce", run=self._reproduce)
+
+    def toolbox(self, toolset: Toolset) -> Tools:
+        """A working copy of its own with tools over it; the caller closes it.
+
+        Raises:
+            UserError: the project cannot be judged as the task has it, or is too large for this.
+            SandboxUnavailable: no container could be started.
+        """
+        ready = Ready(
+            image=self._image(),
+            protected=self.check.protected,
+            sandbox=self._sandbox,
+            config=self._config,
+            clock=self._clock,
+        )
+        return open_toolbox(self._task, self.check.files.root, toolset, ready=ready)
 
     def describe(self) -> Mapping[str, Json]:
         """The sandbox, with the image that the tests run in and what they are."""

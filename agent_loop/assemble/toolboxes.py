@@ -27,34 +27,27 @@ MIB = 1 << 20
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ready:
-    """What a toolbox needs of a project that has been looked at."""
+    """What a toolbox needs beside its project."""
 
     image: str
-    """Id of the image that its tests run in."""
+    """Id of the image that the project's tests run in."""
     protected: Callable[[str], bool]
     """May a patch not touch this path?"""
+    sandbox: Sandbox
+    config: Config
+    """For its limits and seconds."""
+    clock: Clock
+    """What deadlines are on."""
 
 
-def open_toolbox(
-    task: ProjectTask,
-    workspace: Path,
-    toolset: Toolset,
-    *,
-    ready: Ready,
-    sandbox: Sandbox,
-    config: Config,
-    clock: Clock,
-) -> Tools:
+def open_toolbox(task: ProjectTask, workspace: Path, toolset: Toolset, *, ready: Ready) -> Tools:
     """Start the containers of one episode; the caller closes the toolbox.
 
     Args:
         task: what the project is and how its tests run.
         workspace: the untouched copy; read, and mounted read-only where it is protected.
         toolset: `bash` (one tool) or `structured`.
-        ready: image and path rules, from the task's check.
-        sandbox: where.
-        config: limits and seconds.
-        clock: what deadlines are on.
+        ready: image and path rules, from the task's check, and where it runs.
 
     Raises:
         UserError: the project is too large to be worked on in memory.
@@ -65,18 +58,19 @@ def open_toolbox(
     ground = Ground(
         image=ready.image,
         python=python,
-        limits=_limits(config),
+        limits=_limits(ready.config),
         workspace_mib=_size_mib(workspace),
         env=_environment(task, workspace, python),
     )
+    clock, wall_s = ready.clock, ready.config.check.project_s
     container = Container(
-        sandbox, clock, project=workspace, ground=ground, protected=ready.protected
+        ready.sandbox, clock, project=workspace, ground=ground, protected=ready.protected
     )
     try:
         shell = _shell(container)
         if toolset == "bash":
-            return BashTools(container, clock, shell=shell, command_s=config.check.project_s)
-        tests = _tests(task, python, config.check.project_s)
+            return BashTools(container, clock, shell=shell, command_s=wall_s)
+        tests = _tests(task, python, wall_s)
         return StructuredTools(container, clock, tests=tests, python=python, shell=shell)
     except BaseException:
         container.close()

@@ -118,7 +118,7 @@ def _missed(path: str, file: TextFile, text: str, old: str, places: list[int]) -
             f"str_replace: the old text stands in {path} {len(places)} times{more} "
             f"(lines {lines}{more}). Nothing was changed. Take more lines into 'old'."
         )
-    near = nearest(file.lines, old.split("\n"))
+    near = nearest(file.lines, old.split("\n")).replace("your SEARCH", "'old'")
     hint = f"\n{near}\nCopy the lines as they are, without the numbers." if near else ""
     return f"str_replace: the old text is not in {path}. Nothing was changed.{hint}"
 
