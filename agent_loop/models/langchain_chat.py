@@ -1,6 +1,7 @@
 """Between our messages and LangChain's; its types go no further than this room."""
 
 import json
+import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Never
 
@@ -11,6 +12,7 @@ from langchain_core.messages import (
     BaseMessage,
     HumanMessage,
     SystemMessage,
+    ToolCallChunk,
     ToolMessage,
 )
 from langchain_core.runnables import Runnable
@@ -126,28 +128,35 @@ class Called:
         if whole is None:
             return
         self.refused = bool(whole.additional_kwargs.get("refusal"))
-        self.calls = tuple(
-            ToolCall(id=str(c["id"] or f"call-{n}"), name=c["name"], arguments=_plain(c["args"]))
-            for n, c in enumerate(whole.tool_calls, start=1)
-        )
-        self.bad = tuple(
-            BadCall(
-                id=str(c["id"] or f"bad-{n}"),
-                name=str(c["name"] or ""),
-                text=str(c["args"] or ""),
-                problem=str(c["error"] or "the arguments are not a JSON object"),
-            )
-            for n, c in enumerate(whole.invalid_tool_calls, start=1)
-        )
+        read = [_call(chunk) for chunk in whole.tool_call_chunks]
+        self.calls = tuple(one for one in read if isinstance(one, ToolCall))
+        self.bad = tuple(one for one in read if isinstance(one, BadCall))
         self.raw = _plain(
             {
                 "form": _RAW,
                 "content": whole.content,
                 "additional_kwargs": whole.additional_kwargs,
-                "tool_calls": whole.tool_calls,
-                "invalid_tool_calls": whole.invalid_tool_calls,
+                "tool_calls": [
+                    {"name": c.name, "args": c.arguments, "id": c.id} for c in self.calls
+                ],
+                "invalid_tool_calls": [
+                    {"name": c.name, "args": c.text, "id": c.id, "error": None} for c in self.bad
+                ],
             }
         )
+
+
+def _call(chunk: ToolCallChunk) -> ToolCall | BadCall:
+    """Read strictly: the library closes what a model left open, so half a file could be written."""
+    name, text = str(chunk["name"] or ""), str(chunk["args"] or "{}")
+    id_ = str(chunk["id"] or f"call-{secrets.token_hex(6)}")
+    try:
+        arguments = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        return BadCall(id=id_, name=name, text=text, problem=f"its arguments are not JSON: {error}")
+    if not isinstance(arguments, dict):
+        return BadCall(id=id_, name=name, text=text, problem="its arguments are no JSON object")
+    return ToolCall(id=id_, name=name, arguments=arguments)
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any JSON of a provider
