@@ -6,11 +6,12 @@ from dataclasses import replace
 from typing import Any, TypedDict
 
 from agent_loop.errors import StoreFault
-from agent_loop.ports import Json, Look, Proof, Verdict
+from agent_loop.ports import Json, LinesRan, Look, Proof, Verdict
 from agent_loop.prompts import bounded, cleaned
 
 MAX_EXECUTED = 5_000
 MAX_ITEMS = 200
+MAX_LINES = 2_000
 
 
 class Saved(TypedDict):
@@ -34,8 +35,13 @@ def tidy(verdict: Verdict) -> Verdict:
         executed=tuple(cleaned(name)[:150] for name in verdict.executed[:MAX_EXECUTED]),
         proofs=verdict.proofs[:MAX_ITEMS],
         looks=verdict.looks[:MAX_ITEMS],
+        lines=tuple(_few(one) for one in verdict.lines[:MAX_ITEMS]),
         seconds=round(verdict.seconds, 4),
     )
+
+
+def _few(lines: LinesRan) -> LinesRan:
+    return LinesRan(path=cleaned(lines.path)[:1_000], ran=lines.ran[:MAX_LINES])
 
 
 def fields_of(verdict: Verdict) -> dict[str, Json]:
@@ -49,6 +55,7 @@ def fields_of(verdict: Verdict) -> dict[str, Json]:
         "proofs": [{"name": p.name, "held": p.held, "detail": p.detail} for p in verdict.proofs],
         "looks": [{"signal": look.signal, "detail": look.detail} for look in verdict.looks],
         "executed": list(verdict.executed),
+        "lines": [{"path": one.path, "ran": list(one.ran)} for one in verdict.lines],
         "seconds": verdict.seconds,
     }
 
@@ -91,5 +98,11 @@ def _verdict(fields: Mapping[str, Any]) -> Verdict:
         proofs=tuple(Proof(**proof) for proof in fields["proofs"]),
         looks=tuple(Look(**look) for look in fields["looks"]),
         executed=tuple(str(name) for name in fields["executed"]),
+        # A state of an earlier version has none.
+        lines=tuple(_lines(one) for one in fields.get("lines", ())),
         seconds=float(fields["seconds"]),
     )
+
+
+def _lines(fields: Mapping[str, Any]) -> LinesRan:
+    return LinesRan(path=str(fields["path"]), ran=tuple(int(line) for line in fields["ran"]))

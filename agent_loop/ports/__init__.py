@@ -3,7 +3,7 @@
 Implementations live in rooms above and never import each other; `assemble` joins them.
 """
 
-from agent_loop.ports.check import Candidate, Check, Look, Proof, Verdict
+from agent_loop.ports.check import Candidate, Check, LinesRan, Look, Proof, Verdict
 from agent_loop.ports.model import BadCall, Fingerprint, Message, Model, Reply, Usage
 from agent_loop.ports.run import Clock, Events, Owner, OwnerCall, OwnerReply, SystemClock
 from agent_loop.ports.sandbox import (
@@ -33,6 +33,7 @@ __all__ = [
     "Isolation",
     "Json",
     "Limits",
+    "LinesRan",
     "Look",
     "Message",
     "Model",

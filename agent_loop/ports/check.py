@@ -25,6 +25,15 @@ class Look:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class LinesRan:
+    """Of one changed file: which of its changed lines ran, for the owner's eyes only."""
+
+    path: str
+    ran: tuple[int, ...]
+    """1-based lines of the new file. Others may be no statement's first line: unknown, not idle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Candidate:
     """What a reply offers for judgement, taken out of its text."""
 
@@ -52,6 +61,8 @@ class Verdict:
     looks: tuple[Look, ...] = ()
     executed: tuple[str, ...] = ()
     """Ids of the asserts or tests that really ran."""
+    lines: tuple[LinesRan, ...] = ()
+    """Changed lines of a project's files, where they were traced."""
     seconds: float = 0.0
 
 

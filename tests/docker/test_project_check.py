@@ -82,6 +82,7 @@ def test_a_red_project_is_reproduced_and_a_right_reply_passes(check_of, tmp_path
     assert verdict.passed, verdict.proofs
     assert verdict.isolation == "pytest"
     assert verdict.executed == ("tests/test_calc.py::test_add",)
+    assert [(one.path, one.ran) for one in verdict.lines] == [("calc.py", (2,))]
     again = check.judge(Candidate(answer=candidate.answer, digest="from a certificate"))
     assert again.passed
     assert (tmp_path / "project/calc.py").read_text() == ADD["calc.py"]

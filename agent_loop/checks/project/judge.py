@@ -28,7 +28,7 @@ from agent_loop.checks.project.wanted import (
     make_copies,
     untouched,
 )
-from agent_loop.ports import Isolation, Look, Proof, Verdict
+from agent_loop.ports import Isolation, LinesRan, Look, Proof, Verdict
 
 Overlay = Mapping[str, bytes | None]
 
@@ -40,6 +40,7 @@ class Findings:
     proofs: list[Proof] = field(default_factory=list)
     looks: list[Look] = field(default_factory=list)
     executed: tuple[str, ...] = ()
+    lines: tuple[LinesRan, ...] = ()
     output: str = ""
 
     def add(self, judged: Judged) -> None:
@@ -65,6 +66,7 @@ class Findings:
             proofs=tuple(self.proofs),
             looks=tuple(self.looks),
             executed=self.executed,
+            lines=self.lines,
         )
 
 
@@ -136,6 +138,7 @@ class ProjectJudge:
         found.add(red.judged(runs[: len(first)], self._runs))
         inside = bool(patch.functions)
         found.add(proofs.lines_ran(named["lines"], wanted, patch.lines, inside=inside))
+        found.lines = proofs.lines_of(named["lines"], patch.lines)
         found.proofs.append(proofs.nothing_replaced(self.frozen, named["lines"]))
         parts = _must_fail(copies, named)
         found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))

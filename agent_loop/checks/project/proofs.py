@@ -8,7 +8,7 @@ from agent_loop.checks.project.frozen import Frozen, expand
 from agent_loop.checks.project.records import BAD, TestRun
 from agent_loop.checks.project.source.sabotage import Marker
 from agent_loop.checks.project.twins.copies import CopiedTest
-from agent_loop.ports import Proof
+from agent_loop.ports import LinesRan, Proof
 
 RED_FIRST = "red first"
 SAME_TESTS = "same tests"
@@ -133,6 +133,16 @@ def lines_ran(
         return Judged(proof=Proof(name=LINES_RAN, held=True, detail=detail), look=detail)
     detail = f"the wanted tests ran none of the changed lines ({run.answer.ending})"
     return Judged(proof=Proof(name=LINES_RAN, held=False, detail=detail))
+
+
+def lines_of(run: TestRun, lines: Mapping[str, frozenset[int]]) -> tuple[LinesRan, ...]:
+    """Which changed lines of each file ran, in a test or while its module was imported."""
+    ran = {(path.removeprefix(f"{TREE}/"), line) for _, path, line in run.lines}
+    found = {
+        path: tuple(sorted(line for line in changed if (path, line) in ran))
+        for path, changed in sorted(lines.items())
+    }
+    return tuple(LinesRan(path=path, ran=numbers) for path, numbers in found.items() if numbers)
 
 
 def nothing_replaced(frozen: Frozen, run: TestRun) -> Proof:
