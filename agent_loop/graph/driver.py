@@ -243,7 +243,12 @@ class Driver:
         mailbox = self._store.mailbox(self._thread)
         said = mailbox.answered(call.nonce)
         if said is None:
-            fields: dict[str, Json] = {"nonce": call.nonce, "question": call.question}
+            fields: dict[str, Json] = {
+                "nonce": call.nonce,
+                "question": call.question,
+                "tests_passed": call.tests_passed,
+                "rejections": call.rejections,
+            }
             self._events.emit("paused", fields)
             said = reply or self._parts.owner.answer(call)
             if said is None:

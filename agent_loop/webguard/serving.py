@@ -1,0 +1,68 @@
+"""Runs a guarded application on the loopback, and nowhere else."""
+
+import socket
+from collections.abc import Callable
+
+import uvicorn
+
+from agent_loop.errors import UserError
+from agent_loop.webguard.guard import Guard
+
+LOOPBACK = "127.0.0.1"
+SHUTDOWN_S = 3
+"""Streams that do not end by themselves are cut after this."""
+
+
+def bound(port: int) -> socket.socket:
+    """A socket on 127.0.0.1; port 0 takes a free one.
+
+    Raises:
+        UserError: the port is taken.
+    """
+    # The protocol by name: asyncio then sends small answers at once, not after 40 ms.
+    server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        server.bind((LOOPBACK, port))
+    except OSError as error:
+        server.close()
+        raise UserError(
+            f"port {port} cannot be used: {error.strerror}. Choose another --port, or 0 for any."
+        ) from error
+    return server
+
+
+def serve(app: Guard, server: socket.socket, *, ready: Callable[[], None] | None = None) -> None:
+    """Answer until a signal comes. `ready` is called when requests are taken."""
+    running = _Announcing(settings(app))
+    running.ready = ready
+    running.run(sockets=[server])
+
+
+def settings(app: Guard) -> uvicorn.Config:
+    """How both doors run: no access log (addresses hold tokens), no proxy believed, no sockets."""
+    return uvicorn.Config(
+        app,
+        host=LOOPBACK,
+        log_level="warning",
+        access_log=False,
+        server_header=False,
+        proxy_headers=False,
+        ws="none",
+        http="h11",
+        loop="asyncio",
+        lifespan="on",
+        h11_max_incomplete_event_size=32_768,
+        limit_concurrency=512,
+        timeout_keep_alive=10,
+        timeout_graceful_shutdown=SHUTDOWN_S,
+    )
+
+
+class _Announcing(uvicorn.Server):
+    ready: Callable[[], None] | None = None
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        await super().startup(sockets=sockets)
+        if self.ready is not None and self.started:
+            self.ready()
