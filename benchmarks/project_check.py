@@ -22,6 +22,8 @@ from benchmarks.row import Row
 FILES = 10_000
 LATER = 5
 """Checks after the first one; their median counts."""
+THINKING_S = 2.0
+"""A worker's reply takes at least this long; not counted, and not given to the first check."""
 BUGGY = """\
 def total(values):
     return sum(values[1:])
@@ -97,6 +99,10 @@ def measure(folder: Path) -> dict[str, float]:
         found["copy and red run, s"] = time.perf_counter() - begun
         judged = []
         for n in range(1 + LATER):
+            # As the loop does: the next check's containers start while the worker thinks.
+            desk.check.prepare()
+            if n:
+                time.sleep(THINKING_S)
             candidate = desk.check.parse(fix(n))
             start = time.perf_counter()
             verdict = desk.check.judge(candidate)
