@@ -18,7 +18,7 @@ from agent_loop.ports import Candidate, Limits
 from agent_loop.ports.run import SystemClock
 from agent_loop.sandbox import DockerSandbox, make_sandbox
 from agent_loop.tasks import CodeTask
-from benchmarks.row import Row
+from benchmarks.row import Row, halves
 from tests.data import public_sets
 
 ROUNDS = 30
@@ -127,7 +127,8 @@ def one_check_row() -> Row:
         place.close()
     least = {"least": round(min(ours) * 1e3, 1), "least of docker run": round(min(theirs) * 1e3, 1)}
     ours_ms, theirs_ms = round(median(ours) * 1e3, 1), round(median(theirs) * 1e3, 1)
-    return Row(**row, ours=ours_ms, theirs=theirs_ms, more=least)
+    spread = halves(ours, theirs, 1e3)
+    return Row(**row, ours=ours_ms, theirs=theirs_ms, spread=spread, more=least)
 
 
 def humaneval_row() -> Row:

@@ -1,12 +1,11 @@
 """Output tokens of SEARCH/REPLACE blocks against whole files, on the same twenty edits.
 
-Run `python -m benchmarks.edit_tokens`. The edits change one statement each in twenty modules of
+The edits change one statement each in twenty modules of
 this package, 60 to 300 lines long, with two lines of context as models give them. Both replies go
 through `edits_from_reply` and must give the same bytes. Tokens are counted by the embedded model's
-own tokenizer; without it, by characters / 4, and the table says so.
+own tokenizer; without it, by characters / 4, and the figures say so.
 """
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +13,7 @@ from agent_loop.edits import edits_from_reply
 from agent_loop.errors import ModelUnavailable
 from agent_loop.models.embedded import weights_file
 from agent_loop.models.embedded.loading import load_runtime
+from benchmarks.row import Row, halves
 
 EDITS = 20
 PACKAGE = Path(__file__).parent.parent / "agent_loop"
@@ -54,31 +54,28 @@ def replies(path: str, text: str, search: list[str], instead: list[str]) -> tupl
     return block, whole
 
 
-def main() -> None:
+def edit_tokens_row() -> Row:
     unit, count = counter()
-    total = {"search_replace": 0, "whole": 0}
+    blocks, wholes = [], []
     for path, text, search, instead in edits():
         block, whole = replies(path, text, search, instead)
-        results = [
-            edits_from_reply(
-                reply,
-                {path: text.encode()},
-                format="auto",
-                finish="stop",
-                protected=lambda _: False,
-            ).files
-            for reply in (block, whole)
-        ]
-        if results[0] != results[1]:
+        if _applied(path, text, block) != _applied(path, text, whole):
             raise RuntimeError(f"{path}: the two replies give different files")
-        total["search_replace"] += count(block)
-        total["whole"] += count(whole)
-        print(f"{count(block):>6} {count(whole):>7}  {path}")
-    ratio = total["search_replace"] / total["whole"]
-    print(
-        json.dumps({"unit": unit, "edits": EDITS, **total, "ratio": round(ratio, 4), "goal": 0.2})
+        blocks.append(count(block))
+        wholes.append(count(whole))
+    return Row(
+        what=f"output tokens of {EDITS} edits, SEARCH/REPLACE",
+        against="whole files, same edits",
+        goal=0.2,
+        unit="tokens",
+        ours=sum(blocks),
+        theirs=sum(wholes),
+        spread=halves(blocks, wholes),
+        more={"counted by": unit},
     )
 
 
-if __name__ == "__main__":
-    main()
+def _applied(path: str, text: str, reply: str) -> object:
+    before = {path: text.encode()}
+    found = edits_from_reply(reply, before, format="auto", finish="stop", protected=lambda _: False)
+    return found.files
