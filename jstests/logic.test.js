@@ -235,7 +235,7 @@ test("a trend leaves gaps where nothing was measured", () => {
 });
 
 test("a patch in rows", () => {
-  const lines = [{ kind: " ", old: 1, new: 1, text: "a" }, { kind: "-", old: 2, text: "b" }, { kind: "+", new: 2, text: "B", ran: true }, { kind: "+", new: 3, text: "C", ran: false }];
+  const lines = [{ kind: " ", old: 1, new: 1, text: "a" }, { kind: "-", old: 2, text: "b" }, { kind: "+", new: 2, text: "B", ran: true }, { kind: "+", new: 3, text: "C", ran: null }];
   const files = [{ old: "x.py", new: "y.py", added: 2, removed: 1, hunks: [{ header: "@@", lines, rows: [[0, 0], [1, 2], [null, 3]] }] }, { old: null, new: "b.bin", binary: true, hunks: [] }];
   assert.deepEqual(flat(files).map((row) => row.kind), ["file", "hunk", "line", "line", "line", "line", "file", "note"]);
   const pairs = flat(files, true).filter((row) => row.kind === "pair");
@@ -243,8 +243,8 @@ test("a patch in rows", () => {
   assert.equal(pairs[2].right.text, "C");
   assert.equal(new Set(flat(files).map((row) => row.id)).size, 8);
   assert.equal(nameOf(files[0]), "x.py → y.py");
-  assert.deepEqual(summed(files), { files: 2, added: 2, removed: 1, ran: 1, known: 2 });
-  assert.deepEqual(lines.map(meaningOfLine), ["", "deleted", "added, ran", "added, did not run"]);
+  assert.deepEqual(summed(files), { files: 2, added: 2, removed: 1, ran: 1 });
+  assert.deepEqual(lines.map(meaningOfLine), ["", "deleted", "added, ran", "added"]);
   assert.ok(shownLine("x".repeat(10_000_000)).length < 5000);
 });
 

@@ -20,9 +20,9 @@ export class CompareView {
   close() {}
 }
 
-function page({ reports, differs, pairs, tasks }) {
+function page({ reports, differs, pairs, tasks, problem }) {
   return [
-    h("h1", {}, "Comparison"),
+    h("h1", {}, "Comparison"), problem ? h("p", { class: "note bad" }, visible(problem)) : null,
     (differs ?? []).length ? warning(differs) : null,
     section("Pass rates", legend(reports.map((report, at) => [FILLS[at] ?? "fill-b", visible(report.label ?? report.name)])), reports.map((report, at) => h("div", { class: "bar-row" },
       h("a", { class: "bar-name", href: format({ page: "eval", report: report.name }) }, h("bdi", {}, visible(report.label ?? report.name))), rateBar(`${visible(report.label ?? "")}: ${rateWords(report.rate)}`, report.rate, FILLS[at] ?? "fill-b"), h("span", { class: "num" }, rateWords(report.rate))))),
@@ -41,10 +41,15 @@ function warning(differs) {
 function paired(pair, reports) {
   const name = (one) => visible(reports.find((report) => report.name === one)?.label ?? one);
   const said = isNumber(pair.p) ? (pair.p < 0.05 ? "The difference is unlikely to be chance alone." : "A difference this size may well be chance.") : "Not enough pairs for a test.";
-  return section(`Paired test: ${pair.test ?? ""}`, h("p", { class: "big" }, isNumber(pair.p) ? `p = ${pair.p < 0.001 ? pair.p.toExponential(1) : pair.p.toFixed(3)}` : "not measured"), h("p", {}, said, pair.note ? ` ${visible(pair.note)}` : ""),
+  return section(`Paired test: ${pair.test ?? ""}`, h("p", { class: "big" }, isNumber(pair.p) ? `p = ${pair.p < 0.001 ? pair.p.toExponential(1) : pair.p.toFixed(3)}` : "not measured"), h("p", {}, said, pair.note ? ` ${visible(pair.note)}` : "", seen(pair.sensitivity)),
     table("Pairs of attempts", [["", (row) => row[0]], [`${name(pair.b)} passed`, (row) => row[1], "num"], [`${name(pair.b)} failed`, (row) => row[2], "num"]],
       [[`${name(pair.a)} passed`, count(pair.both), count(pair.only_a)], [`${name(pair.a)} failed`, count(pair.only_b), count(pair.neither)]]),
-    h("p", {}, `${count(pair.n)} pairs. Difference: ${difference(pair.difference)}.`, isNumber(pair.p_holm) ? ` Corrected for several comparisons (Holm): p = ${pair.p_holm.toFixed(3)}.` : ""));
+    h("p", {}, `${count(pair.n)} pairs${pair.left_out ? `, ${count(pair.left_out)} attempts left out because the other report has no partner for them` : ""}. Difference: ${difference(pair.difference)}.`, isNumber(pair.p_holm) ? ` Corrected for several comparisons (Holm): p = ${pair.p_holm.toFixed(3)}.` : ""));
+}
+
+/** What a difference would have to be for these reports to show it. */
+function seen(found) {
+  return isNumber(found?.gain) ? ` With these numbers, a rise of less than ${(found.gain * 100).toFixed(0)} points would usually not be found.` : "";
 }
 
 function difference(value) {

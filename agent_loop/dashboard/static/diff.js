@@ -29,7 +29,7 @@ export function nameOf(file) {
 
 /** What the sign of a line means, in words for those who do not see colours. */
 export function meaning(line) {
-  if (line.kind === "+") return line.ran === true ? "added, ran" : line.ran === false ? "added, did not run" : "added";
+  if (line.kind === "+") return line.ran === true ? "added, ran" : "added";
   if (line.kind === "-") return "deleted";
   return "";
 }
@@ -41,15 +41,13 @@ export function shownLine(text) {
 
 /** Sums over files: how many lines were added, deleted, and how many of the added ones ran. */
 export function summed(files) {
-  const sum = { files: files.length, added: 0, removed: 0, ran: 0, known: 0 };
+  const sum = { files: files.length, added: 0, removed: 0, ran: 0 };
   for (const file of files) {
     sum.added += file.added ?? 0;
     sum.removed += file.removed ?? 0;
     for (const hunk of file.hunks ?? []) {
       for (const line of hunk.lines ?? []) {
-        if (line.kind !== "+" || typeof line.ran !== "boolean") continue;
-        sum.known += 1;
-        if (line.ran) sum.ran += 1;
+        if (line.kind === "+" && line.ran === true) sum.ran += 1;
       }
     }
   }

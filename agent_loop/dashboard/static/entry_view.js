@@ -72,10 +72,12 @@ function foot(entry, run, query) {
 function call(entry, asked, replied, box) {
   const messages = asked?.messages ?? [];
   const list = Array.isArray(messages) ? messages : [];
+  const kept = Number(asked?.kept) || 0;
+  const before = kept ? h("p", { class: "said" }, `The first ${count(kept)} messages are those of the call before; these came since:`) : null;
   const prompt = list.map((message, n) => h("details", { class: `message ${roleOf(message)}`, open: n === list.length - 1 || n === 0 },
     h("summary", {}, h("strong", {}, visible(String(message?.role ?? "?"))), ` · ${count(lengthOf(asked, message, n))} characters · `, h("span", { class: "more" }, oneLine(message?.content ?? "", 90))),
-    box(asked, `/messages/${n}/content`, `Prompt, message ${n + 1}, ${message?.role ?? ""}`), toolCalls(message)));
-  const parts = [h("h4", {}, `Prompt to ${visible(asked?.model ?? "the model")} (${count(list.length)} messages)`), prompt];
+    box(asked, `/messages/${n}/content`, `Prompt, message ${kept + n + 1}, ${message?.role ?? ""}`), toolCalls(message)));
+  const parts = [h("h4", {}, `Prompt to ${visible(asked?.model ?? "the model")} (${count(kept + list.length)} messages)`), before, prompt];
   if (!replied) parts.push(h("h4", {}, "Reply"), entry.live ? textBox(entry.live, { label: "Reply so far" }) : h("p", {}, "None yet."));
   else parts.push(reply(replied, asked, box));
   return parts;
@@ -129,6 +131,7 @@ const BODIES = {
   end: (event, box) => [box(event, "/reason", "Reason")],
   broken: (event, box) => [box(event, "/text", "Line", true)],
   step: (event, box) => step(event, box),
+  episode: (event, box) => (event.kind === "episode_summary" ? box(event, "/text", "Summary") : box(event, "", "Event", true)),
 };
 
 export function step(event, box) {

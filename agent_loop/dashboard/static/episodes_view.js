@@ -50,8 +50,8 @@ export class EpisodesView {
 
   row(entry) {
     const at = this.steps.indexOf(entry);
-    const name = entry.type === "episode" ? `Ended: ${oneLine(entry.event.reason ?? "", 60)}` : oneLine(stepName(entry.event), 80);
-    return button([h("span", { class: "no" }, entry.event.step ?? "■"), h("span", { class: "what" }, visible(name)), h("span", { class: "num" }, seconds(entry.event.seconds))],
+    const name = entry.type === "episode" ? `${entry.title}: ${entry.more}` : oneLine(stepName(entry.event), 80);
+    return button([h("span", { class: "no" }, entry.type === "step" ? entry.event.step ?? "?" : "»"), h("span", { class: "what" }, visible(name)), h("span", { class: "num" }, seconds(entry.event.seconds))],
       () => this.show(at), { class: `step ${entry.bad ? "bad" : ""}`, "aria-current": at === this.at ? "step" : null });
   }
 
@@ -74,7 +74,7 @@ export class EpisodesView {
   inside(entry, event) {
     const box = boxes(this.run);
     const title = h("h2", {}, visible(entry.title));
-    return entry.type === "episode" ? [title, box(event, "", "Event", true)] : [title, step(event, box)];
+    return entry.type === "episode" ? [title, box(event, event.kind === "episode_summary" ? "/text" : "", "Event", true)] : [title, step(event, box)];
   }
 
   keys() {

@@ -17,11 +17,13 @@ export class EvalView {
     loading(root, "the report", async () => this.page(await ctx.api.get(`/api/evals/${encodeURIComponent(place.report)}`)));
   }
 
-  page({ report, overall, tasks, attempts, trend: before }) {
+  page({ report, overall, tasks, attempts, trend: before, problem }) {
+    const rows = attempts ?? [];
     return [
       h("h1", {}, "Eval ", h("bdi", {}, visible(report.label ?? report.name))),
       h("p", { class: "thread" }, `${stamp(report.created)}${report.finished ? "" : " · unfinished: running the same label goes on with it"}`),
-      this.overall(overall), this.tasks(tasks ?? []), this.trend(before ?? []), this.attempts(attempts ?? []), this.identity(report),
+      problem ? h("p", { class: "note bad" }, visible(problem)) : null, overall ? this.overall(overall) : null,
+      tasks?.length ? this.tasks(tasks, rows) : null, this.trend(before ?? []), this.attempts(rows), this.identity(report),
     ];
   }
 
@@ -32,13 +34,14 @@ export class EvalView {
         ["Seconds an attempt", spread(overall.seconds, seconds)], ["Tokens an attempt", spread(overall.tokens, count)], ...at(overall.pass_at, (k) => `pass@${k}`), ...at(overall.pass_hat, (k) => `pass^${k}`)]));
   }
 
-  tasks(tasks) {
+  tasks(tasks, rows) {
+    const of = (task, wanted) => count(rows.filter((row) => row.task === task.task && wanted(row)).length);
     return section("By task", tasks.map((task) => h("div", { class: "bar-row" }, h("span", { class: "bar-name" }, h("bdi", {}, visible(task.task))), rateBar(`${visible(task.task)}: ${rateWords(task.rate)}`, task.rate),
       h("span", { class: "num" }, `${count(task.passed)}/${count(task.n)} · ${rateWords(task.rate)}`))),
     table("By task", [
       ["Task", (task) => visible(task.task)], ["Passed", (task) => `${count(task.passed)} of ${count(task.n)}`, "num"], ["Rate", (task) => rateWords(task.rate), "num"],
-      ["Seconds", (task) => spread(task.seconds, seconds), "num"], ["Tokens", (task) => spread(task.tokens, count), "num"], ["Laps", (task) => spread(task.laps, (value) => value.toFixed(1)), "num"],
-      ["Look", (task) => (task.looks ? count(task.looks) : ""), "num"], ["Environment failed", (task) => (task.environment ? count(task.environment) : ""), "num"],
+      ["Seconds", (task) => spread(task.seconds, seconds), "num"], ["Tokens", (task) => spread(task.tokens, count), "num"], ["To look at", (task) => of(task, (row) => row.looks > 0), "num"],
+      ["Environment failed", (task) => of(task, (row) => row.status === "environment"), "num"],
     ], tasks));
   }
 
@@ -71,7 +74,9 @@ const COLUMNS = [
   ["Tokens in / out", (one) => `${count(one.tokens?.input)} / ${count(one.tokens?.output)}`, "num"], ["Problem", (one) => visible(String(one.problem ?? "").slice(0, 300)), "wide"],
 ];
 
+/** A mean, with its interval where there is one. */
 function spread(value, show) {
+  if (isNumber(value)) return show(value);
   if (!isNumber(value?.value)) return "not measured";
   return isNumber(value.low) && isNumber(value.high) ? `${show(value.value)} (${show(value.low)} to ${show(value.high)})` : show(value.value);
 }

@@ -7,8 +7,6 @@ import { button, empty, failure } from "./parts.js";
 import { count, plural, visible } from "./text.js";
 import { Windowed } from "./windowed.js";
 
-const RAN = { true: ["▸", "ran"], false: ["▹", "not-run"] };
-
 export class PatchView {
   constructor(root, run) {
     Object.assign(this, { root, run, two: innerWidth >= 1100 });
@@ -33,13 +31,13 @@ export class PatchView {
   frame() {
     const { files, problems } = this.patch;
     const sum = summed(files);
-    const ran = sum.known ? ` · ${count(sum.ran)} of ${plural(sum.known, "added line")} ran in the tests` : "";
+    const ran = this.patch.lines_ran === "recorded" ? `, ${count(sum.ran)} of them seen to run in the tests` : "";
     this.one = button("Unified", () => this.as(false), { "aria-pressed": String(!this.two) });
     this.both = button("Side by side", () => this.as(true), { "aria-pressed": String(this.two) });
     this.list = h("ol", { class: "patch", "aria-label": "Patch" });
     replace(this.root,
       h("div", { class: "filters" }, h("div", { class: "choices", role: "group", "aria-label": "Layout" }, this.one, this.both),
-        h("p", { class: "said" }, `${plural(sum.files, "file")}, ${count(sum.added)} added, ${count(sum.removed)} deleted${ran}`)),
+        h("p", { class: "said" }, `${plural(sum.files, "file")}: ${count(sum.removed)} lines deleted, ${count(sum.added)} added${ran}`)),
       this.note(), (problems ?? []).map((one) => h("p", { class: "note bad" }, visible(one))),
       files.length > 1 ? this.index(files) : null, this.list);
     this.window?.close();
@@ -49,7 +47,7 @@ export class PatchView {
 
   note() {
     const said = this.patch.ran_note || (this.patch.lines_ran === "unknown" ? "Which lines the tests ran was not recorded." : "");
-    const legend = this.patch.lines_ran === "recorded" ? "▸ marks changed lines that the tests ran, ▹ those that they did not. " : "";
+    const legend = this.patch.lines_ran === "recorded" ? "▸ marks added lines that the tests ran. Lines that no statement begins on cannot be seen to run. " : "";
     return said || legend ? h("p", { class: "note" }, legend, visible(said)) : null;
   }
 
@@ -94,7 +92,7 @@ function half(line, side) {
 
 function lineOf(line, numbers) {
   const kind = { "+": "add", "-": "del", " ": "same" }[line.kind] ?? "nofinal";
-  const [sign, how] = line.kind === "+" ? (RAN[line.ran] ?? ["", ""]) : ["", ""];
+  const [sign, how] = line.kind === "+" && line.ran === true ? ["▸", "ran"] : ["", ""];
   const said = meaning(line);
   return h("div", { class: `row ${kind} ${how}` }, numbers.map((n) => h("span", { class: "no", "aria-hidden": "true" }, n ?? "")),
     h("span", { class: "sign", title: said || null }, h("span", { "aria-hidden": "true" }, `${sign}${line.kind === " " ? "" : line.kind}`), said ? h("span", { class: "unseen" }, said) : null),

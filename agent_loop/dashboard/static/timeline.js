@@ -129,8 +129,11 @@ const MAKERS = {
   },
   broken: (line, event) =>
     line.push(entryOf(event, "broken", "A line that is no event", ["failures"], { more: "torn by a kill, or written by something else", bad: true })),
+  episode_started: (line, event) => line.push(entryOf(event, "episode", "Episode started", ["results"], { more: oneLine(event.protocol ?? "") })),
+  episode_summary: (line, event) =>
+    line.push(entryOf(event, "episode", "Earlier steps put into a summary", ["results"], { more: oneLine(event.text ?? "", 100) })),
   episode_ended: (line, event) =>
-    line.push(entryOf(event, "episode", "Episode ended", ["results"], { more: oneLine(event.reason ?? "") })),
+    line.push(entryOf(event, "episode", "Episode ended", ["results"], { more: endOf(event) })),
 };
 
 function other(line, event) {
@@ -142,6 +145,10 @@ function entryOf(event, type, title, groups, more) {
     id: event.seq ?? 0, type, title, more: "", at: event.at, node: event.node, role: event.role, lap: event.lap,
     groups: new Set(groups), event, ...more,
   };
+}
+
+function endOf(event) {
+  return [oneLine(event.reason ?? ""), plural(event.steps, "step"), seconds(event.seconds)].join(" · ");
 }
 
 function replyLine(event) {
