@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import sqrt
 from statistics import fmean
 
 from agent_loop.stats.science import scipy_stats
@@ -33,7 +34,7 @@ def wilson(k: int, n: int, *, confidence: float = CONFIDENCE) -> Interval | None
 
 
 def bootstrap_mean(values: Sequence[float], *, confidence: float = CONFIDENCE) -> Interval | None:
-    """A mean with its percentile bootstrap interval (seconds, tokens); `None` without values.
+    """A mean with its expanded percentile bootstrap interval; `None` without values.
 
     One value, or equal ones, give a range without width: nothing is known about their spread.
     """
@@ -55,8 +56,8 @@ def paired_bootstrap_by_task(
     """Mean of the per-task differences, second - first, with a bootstrap over tasks.
 
     Tasks are drawn, not attempts: attempts at one task are not independent of one another. Tasks
-    without a value on either side are left out; `None` when none is left. With few tasks the range
-    is too narrow (docs/evals.md has the simulated coverage).
+    without a value on either side are left out; `None` when none is left. With fewer than ten tasks
+    the range is too narrow (docs/evals.md has the simulated coverage).
     """
     return bootstrap_mean(list(task_differences(first, second).values()), confidence=confidence)
 
@@ -78,10 +79,22 @@ def _percentiles(values: Sequence[float], confidence: float) -> tuple[float, flo
             (np.asarray(values, dtype=float),),
             np.mean,
             n_resamples=RESAMPLES,
-            confidence_level=confidence,
+            confidence_level=_expanded(confidence, len(values)),
             method="percentile",
             rng=np.random.default_rng(SEED),
         )
         .confidence_interval
     )
     return float(found.low), float(found.high)
+
+
+def _expanded(confidence: float, n: int) -> float:
+    """The level at which a percentile interval of `n` values is as wide as a t interval.
+
+    A bootstrap of few values is too narrow: it draws from values whose spread is that of a sample,
+    divided by n instead of n - 1, and knows no t. Source: Hesterberg 2015, "What Teachers Should
+    Know About the Bootstrap", section 5.3 (expanded percentile interval).
+    """
+    stats = scipy_stats()
+    quantile = stats.t.ppf((1 + confidence) / 2, n - 1) * sqrt(n / (n - 1))
+    return min(1 - 2 / RESAMPLES, float(1 - 2 * stats.norm.sf(quantile)))

@@ -10,6 +10,7 @@ from agent_loop.stats.science import scipy_stats
 ALPHA = 0.05
 POWER = 0.8
 _STEP = 1 / 1024
+_MOST_PAIRS = 4096
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -98,15 +99,35 @@ def sensitivity(
     )
 
 
+def chance_within(pairs: int, baseline: float, difference: float, *, most_below: float) -> float:
+    """Chance that the variant has at most `most_below` passes fewer than the control.
+
+    Both make `pairs` independent attempts, the control at `baseline`, the variant at
+    `baseline + difference`: what a rule on passes decides where the truth is that.
+    """
+    import numpy as np  # noqa: PLC0415
+
+    binom = scipy_stats().binom
+    control = np.arange(pairs + 1)
+    weight = binom.pmf(control, pairs, baseline)
+    changed = min(1.0, max(0.0, baseline + difference))
+    enough = np.ceil(control - most_below - 1e-9) - 1
+    return float((weight * binom.sf(enough, pairs, changed)).sum())
+
+
 def pairs_needed(
     baseline: float, difference: float, *, alpha: float = ALPHA, wanted: float = POWER
 ) -> int | None:
     """Pairs that find this true difference with the chance `wanted`; `None`: more than 4,096."""
-    size = 4
+    small, size = 0, 4
     while power(size, baseline, difference, alpha=alpha) < wanted:
-        size = size * 5 // 4 + 1
-        if size > 4096:
+        small, size = size, size * 5 // 4 + 1
+        if size > _MOST_PAIRS:
             return None
+    while size - small > 1:  # exact tests saw up and down a little: one edge of several
+        middle = (small + size) // 2
+        enough = power(middle, baseline, difference, alpha=alpha) >= wanted
+        small, size = (small, middle) if enough else (middle, size)
     return size
 
 

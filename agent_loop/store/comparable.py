@@ -5,7 +5,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from agent_loop.ports import Json
 from agent_loop.store.report import Report
 
-_MACHINE = frozenset({"base_urls", "api_key_names", "runs_dir", "arxiv_contact", "checkpoints"})
+_MACHINE = frozenset(
+    {"base_urls", "api_key_names", "runs_dir", "arxiv_contact", "checkpoints", "model_timeouts",
+     "retries", "fallback", "pool"}
+)  # fmt: skip
 """Keys of the configuration that say where, not how."""
 _CAST = frozenset({"models", "model_options", "fallback"})
 
@@ -34,8 +37,8 @@ def _between(first: Report, other: Report) -> Iterator[str]:
     # Models are compared by what answered, above; how they were asked, by the configuration.
     for key in sorted({*ours.config, *theirs.config} - patched - _MACHINE - {"models"}):
         yield from _unequal(f"configuration {key}", ours.config.get(key), theirs.config.get(key))
-    if first.plan.limits != other.plan.limits:
-        yield from _unequal("limits", dict(first.plan.limits), dict(other.plan.limits))
+    for key in sorted({*first.plan.limits, *other.plan.limits} - patched):
+        yield from _unequal(f"limit {key}", first.plan.limits.get(key), other.plan.limits.get(key))
 
 
 def _patched(report: Report) -> set[str]:
@@ -73,7 +76,7 @@ def _unequal(what: str, a: Json, b: Json) -> Iterator[str]:
     if a == b:
         return
     if isinstance(a, Mapping) and isinstance(b, Mapping):
-        for key in sorted({*a, *b}):
+        for key in sorted({*a, *b} - _MACHINE):
             yield from _unequal(f"{what} {key}", a.get(key), b.get(key))
     else:
         yield f"{what}: {_shown(a)} against {_shown(b)}"
