@@ -133,7 +133,8 @@ def _rule(report: Report) -> str:
     return (
         f'<h2>Rule</h2><p><b class="{kind}">{html.text(str(adopted.get("decision")))}</b>'
         f"{html.text(reason)}: {html.text(str(adopted.get('rule')))}. Written down before the "
-        f"first attempt, hash <code>{html.text(str(adopted.get('rule_hash'))[:12])}</code>.</p>{table}"
+        f"first attempt, hash <code>{html.text(str(adopted.get('rule_hash'))[:12])}</code>.</p>"
+        + table
     )
 
 
