@@ -28,14 +28,21 @@ class BashTools(Tools):
 
 def said(ran: Ran, most_chars: int) -> Done:
     """The output of a command and how it ended, for the model."""
-    missing = ran.total - len(ran.start) - len(ran.end)
-    middle = marked(missing, "bytes") if missing > 0 else ""
-    output, shorter = cut(decoded(ran.start) + middle + decoded(ran.end), most_chars)
+    output, shorter = _output(ran, most_chars)
     ending = _ending(ran)
     text = f"{output.rstrip()}\n{ending}".lstrip("\n") if ending else output.rstrip()
-    return Done(
-        text=text or "[no output]", ok=ran.code == 0 and not ran.why, cut=shorter or missing > 0
-    )
+    return Done(text=text or "[no output]", ok=ran.code == 0 and not ran.why, cut=shorter)
+
+
+def _output(ran: Ran, most_chars: int) -> tuple[str, bool]:
+    """At most so many characters, and whether anything is missing."""
+    start, end = decoded(ran.start), decoded(ran.end)
+    if ran.total <= len(ran.start) + len(ran.end):
+        return cut(start + end, most_chars)
+    half = most_chars // 2 - 20
+    shown = start[:half], end[-half:]
+    missing = ran.total - sum(len(part.encode()) for part in shown)
+    return shown[0] + marked(missing, "bytes") + shown[1], True
 
 
 def _ending(ran: Ran) -> str:
