@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agent_loop.graph.parts import Step
+from agent_loop.graph.parts import Step, Work, Worked
 from agent_loop.ports import Check, Json
 
 
@@ -18,6 +18,8 @@ class Bench:
     check: Check
     first: Step | None = None
     before_worker: Step | None = None
+    episode: Callable[[Work], Worked] | None = None
+    """The worker with tools, where there is one."""
     sandbox: Callable[[], Mapping[str, Json]] = dict
     """`Sandbox.describe`; empty where no code is run."""
     finish: Callable[[Mapping[str, Json]], None] = _nothing

@@ -26,6 +26,7 @@ def job_of(task: Task, config: Config, limits: Limits | None) -> Job:
         config=config.as_record(),
         config_hash=config.hash(),
         rejection_cap=config.rejection_cap,
+        samples=config.samples,
         limits=limits or Limits(),
         prompt_variants=config.prompt_variants,
         prompt_chars=prompt_chars(config),

@@ -3,14 +3,15 @@
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from agent_loop.assemble.episodes import EpisodeDesk
 from agent_loop.assemble.job import prompt_chars
 from agent_loop.assemble.toolboxes import Ready, Toolset, open_toolbox
-from agent_loop.checks.project import Place, ProjectCheck, Reproduced
+from agent_loop.checks.project import TREE, Place, ProjectCheck, Reproduced
 from agent_loop.config import Config
 from agent_loop.context import Question, show
 from agent_loop.episode.tools import Tools
 from agent_loop.errors import SandboxUnavailable
-from agent_loop.graph.parts import Step
+from agent_loop.graph.parts import Step, Work, Worked
 from agent_loop.paths import atomic_write
 from agent_loop.ports import Clock, Json, Limits, Sandbox
 from agent_loop.sandbox import PROJECT_PYTHON, ImageBuilder
@@ -19,6 +20,8 @@ from agent_loop.tasks import ProjectTask
 PATCH = "changes.patch"
 MATERIAL_PART = 0.65
 """Of a prompt, for the project's files and its failing tests."""
+TOOLS_PART = 0.35
+"""The same where a worker with tools looks at files itself and needs room for what it sees."""
 _OUTPUT_PART = 0.25
 """Of that, for what the failing tests say."""
 _SEARCH_REPLACE = """Format of an edit: the file's path, then a block that stands once in the file.
@@ -70,8 +73,9 @@ class ProjectDesk:
         self._builder = builder
         self._config = config
         self._clock = clock
-        self._limit_chars = int(prompt_chars(config) * MATERIAL_PART)
-        self._format = _FORMATS[config.edit_format]
+        tools = config.worker_mode == "tools"
+        self._limit_chars = int(prompt_chars(config) * (TOOLS_PART if tools else MATERIAL_PART))
+        self._format = "" if tools else _FORMATS[config.edit_format]
         place = Place(
             # Mounted into containers, which take absolute paths only.
             folder=folder.resolve(),
@@ -85,7 +89,7 @@ class ProjectDesk:
             sandbox=sandbox,
             settings=config.check,
             clock=clock,
-            edit_format=config.edit_format,
+            edit_format=TREE if tools else config.edit_format,
         )
         self.step = Step(name="reproduce", run=self._reproduce)
 
@@ -104,6 +108,16 @@ class ProjectDesk:
             clock=self._clock,
         )
         return open_toolbox(self._task, self.check.files.root, toolset, ready=ready)
+
+    @property
+    def episode(self) -> Callable[[Work], Worked] | None:
+        """The worker with tools, where the configuration wants one."""
+        if self._config.worker_mode != "tools":
+            return None
+        toolset = self._config.toolset
+        return EpisodeDesk(
+            lambda: self.toolbox(toolset), lambda: self.check.files, self._config, self._clock
+        ).work
 
     def describe(self) -> Mapping[str, Json]:
         """The sandbox, with the image that the tests run in and what they are."""
@@ -142,4 +156,4 @@ class ProjectDesk:
             budget=max(left, 500),
             read_only=[path for path in files if self.check.protected(path)],
         )
-        return f"{shown.text}\n\n{head}\n\n{self._format}"
+        return f"{shown.text}\n\n{head}\n\n{self._format}".rstrip()

@@ -223,7 +223,7 @@ class Workshop:
             UserError: the task cannot be judged.
             SandboxUnavailable: no sandbox.
         """
-        takes_all = self.config.model_copy(update={"edit_format": "auto"})
+        takes_all = self.config.model_copy(update={"edit_format": "auto", "worker_mode": "reply"})
         check = self._bench(task, "", takes_all, folder=folder).check
         try:
             yield check
@@ -285,6 +285,11 @@ class Workshop:
     ) -> Bench:
         """`like`: a thread that found what this one is to find (a replay asks nobody)."""
         folder = folder or self.store.folder(thread)
+        if config.worker_mode == "tools" and not isinstance(task, ProjectTask):
+            self.notify(
+                f"{task.name}: worker_mode: tools is for project tasks; a {task.kind} task is "
+                "answered with one reply."
+            )
         if isinstance(task, ResearchTask):
             ignoring = replace(task, numbers="ignore")
             desk = ResearchDesk(
@@ -319,7 +324,13 @@ class Workshop:
         except BaseException:
             desk.check.close()
             raise
-        return Bench(check=desk.check, first=desk.step, finish=desk.finish, sandbox=desk.describe)
+        return Bench(
+            check=desk.check,
+            first=desk.step,
+            episode=desk.episode,
+            finish=desk.finish,
+            sandbox=desk.describe,
+        )
 
     def _builder(self) -> ImageBuilder:
         return make_image_builder(
@@ -360,6 +371,7 @@ class Workshop:
             sandbox=bench.sandbox,
             first=bench.first,
             before_worker=bench.before_worker,
+            episode=bench.episode,
         )
 
 

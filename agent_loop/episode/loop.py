@@ -94,6 +94,9 @@ class _Loop:
             calls=self.calls,
             native_calls=self.native_calls,
             recovered_calls=self.recovered_calls,
+            replies=self.spending.replies,
+            answered=self.spending.answered,
+            context_cuts=self.spending.context_cuts,
             histories=self.history.lists,
             fault=fault,
         )

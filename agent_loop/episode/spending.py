@@ -41,7 +41,8 @@ class Spending:
     def __init__(self, limits: EpisodeLimits) -> None:
         self._limits = limits
         self.usage = Usage()
-        self.guessed_tokens = 0
+        self.guessed_tokens = self.replies = self.context_cuts = 0
+        self.answered = ""
 
     @property
     def tokens(self) -> int:
@@ -51,6 +52,9 @@ class Spending:
     def add(self, reply: Reply, sent: Sequence[Message]) -> None:
         """One more reply."""
         self.usage += reply.usage
+        self.replies += 1
+        self.context_cuts += reply.context_cut
+        self.answered = reply.answered
         if reply.usage.unmeasured_calls:
             chars = sum(len(m.content) for m in sent) + len(reply.text) + len(reply.reasoning)
             self.guessed_tokens += chars // _CHARS_PER_TOKEN

@@ -75,6 +75,11 @@ class Episode:
     native_calls: int
     recovered_calls: int
     """Calls that stood alone in the text although the model had native tools."""
+    replies: int
+    """Finished model calls, those for a summary included."""
+    answered: str
+    """The model that really answered last; empty: none did."""
+    context_cuts: int
     histories: tuple[tuple[Message, ...], ...]
     """Every message list that was sent, in order; each only ever grew at its end."""
     fault: AgentLoopError | None = None

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from langgraph.graph import END, START, StateGraph
 
-from agent_loop.graph import nodes, routes
+from agent_loop.graph import answers, nodes, routes
 from agent_loop.graph.nodes import Run, Timed, Update
 from agent_loop.graph.owner import ask_owner
 from agent_loop.graph.state import State
@@ -19,10 +19,10 @@ def build(run: Run) -> Graph:
     graph: Graph = StateGraph(State)
     add = partial(_add, graph, run)
     add("lead", nodes.lead)
-    add("worker", nodes.worker)
-    add("check", nodes.check)
+    add("worker", answers.worker)
+    add("check", answers.check)
     add("reviewer", nodes.review)
-    add("escalate", nodes.escalate)
+    add("escalate", answers.escalate)
     graph.add_node("ask_owner", ask_owner)
     _add_start(graph, run)
     if run.parts.before_worker:

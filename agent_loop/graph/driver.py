@@ -146,7 +146,7 @@ class Driver:
         prompts = load(job.brief.kind, variants=job.prompt_variants, max_chars=job.prompt_chars)
         self._run = Run(
             brief=job.brief, prompts=prompts, parts=parts, events=self._events, control=control,
-            limits=job.limits,
+            limits=job.limits, samples=job.samples,
         )  # fmt: skip
 
     @property

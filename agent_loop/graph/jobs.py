@@ -65,6 +65,7 @@ def _job(fields: Mapping[str, Any]) -> Job:
     return Job(
         brief=Brief(kind=kind, task=str(brief["task"]), tests=_texts(brief["tests"])),
         rejection_cap=int(fields["rejection_cap"]),
+        samples=int(fields.get("samples", 1)),
         limits=Limits(**fields["limits"]),
         task=_mapping(fields["task"]),
         config=_mapping(fields["config"]),

@@ -7,20 +7,19 @@ from typing import Any, cast
 
 from agent_loop.errors import FaultError, ReplyError
 from agent_loop.graph import routes
-from agent_loop.graph.parts import Control, Limits, Parts, Step
+from agent_loop.graph.parts import Control, Limits, Parts, Step, Worked
 from agent_loop.graph.state import (
     MAX_MATERIAL_CHARS,
     MAX_WHOLE_CHARS,
     LapState,
-    SeenState,
     State,
     added,
     cost,
     tokens,
     usage_state,
 )
-from agent_loop.graph.verdicts import fields_of, saved, tidy, verdict_of
-from agent_loop.ports import Candidate, Events, Json, Message, Reply, Role, Usage
+from agent_loop.graph.verdicts import verdict_of
+from agent_loop.ports import Events, Json, Message, Reply, Role
 from agent_loop.prompts import Brief, Lap, Prompts, bounded, cleaned, opinion
 
 Update = dict[str, Any]
@@ -40,6 +39,8 @@ class Run:
     events: Events
     control: Control
     limits: Limits
+    samples: int = 1
+    """Answers of the worker in one lap."""
     interrupted: tuple[str, int] | None = None
     """(node, lap) that a kill cut off: its model call, if it had one, is made again."""
 
@@ -118,88 +119,8 @@ def lead(state: State, run: Run) -> Update:
     if "no_plan" in run.prompts.variants:
         return {"plan": ""}
     reply, update = ask(state, run, role="lead", node="lead", messages=run.prompts.lead(
-        _brief(state, run)))  # fmt: skip
+        brief_of(state, run)))  # fmt: skip
     return {**update, "plan": bounded(reply.text)}
-
-
-def worker(state: State, run: Run) -> Update:
-    """Answer the plan, or mend the answer."""
-    return _answer(state, run, role="worker", node="worker")
-
-
-def escalate(state: State, run: Run) -> Update:
-    """One attempt by the stronger model, with the same prompt."""
-    return {**_answer(state, run, role="escalation", node="escalate"), "escalated": True}
-
-
-def _answer(state: State, run: Run, *, role: Role, node: str) -> Update:
-    run.parts.check.prepare()
-    laps = [_told(lap) for lap in state["laps"]]
-    messages = run.prompts.worker(_brief(state, run), state["plan"], laps)
-    reply, update = ask(state, run, role=role, node=node, messages=messages)
-    return {
-        **update,
-        "lap": state["lap"] + 1,
-        "by": "escalation" if role == "escalation" else "worker",
-        "reply": reply.text[:MAX_WHOLE_CHARS],
-        "finish": "length" if len(reply.text) > MAX_WHOLE_CHARS else reply.finish,
-        "answered_by": reply.answered,
-        "problem": "", "repeat_of": 0, "review": "", "opinion": "",
-    }  # fmt: skip
-
-
-def check(state: State, run: Run) -> Update:
-    """Judge the reply, unless it cannot be read or has been judged before."""
-    reply = Reply(
-        text=state["reply"], finish=state["finish"], usage=Usage(), answered=state["answered_by"]
-    )
-    try:
-        refuse_endless(reply.text)
-        candidate = run.parts.check.parse(reply)
-        refuse_huge(candidate.answer)
-    except ReplyError as error:
-        problem = bounded(cleaned(str(error)))
-        run.events.emit("candidate_refused", {"lap": state["lap"], "problem": problem})
-        return {"problem": problem, "format_failures": state["format_failures"] + 1}
-    run.events.emit("candidate", {"lap": state["lap"], **_candidate(candidate)})
-    known = {seen["digest"]: seen for seen in state["seen"]}.get(candidate.digest)
-    if known is None:
-        return _judged(state, run, candidate)
-    update = _repeated(state, candidate, known)
-    told = {"lap": state["lap"], "repeat_of": known["lap"], "problem": update["problem"]}
-    run.events.emit("repeated", told)
-    return update
-
-
-def _judged(state: State, run: Run, candidate: Candidate) -> Update:
-    verdict = tidy(run.parts.check.judge(candidate))
-    run.events.emit("verdict", {"lap": state["lap"], **fields_of(verdict)})
-    kept = saved(verdict)
-    seen = SeenState(**kept, digest=candidate.digest, lap=state["lap"], review_tokens=0)
-    return {
-        "answer": cleaned(candidate.answer),
-        "digest": candidate.digest,
-        **kept,
-        "seen": [*state["seen"], seen],
-    }
-
-
-def _repeated(state: State, candidate: Candidate, known: SeenState) -> Update:
-    verdict = verdict_of(known)
-    said = "passed the check but was rejected" if verdict and verdict.passed else "did not pass"
-    return {
-        "answer": cleaned(candidate.answer),
-        "digest": candidate.digest,
-        "verdict": known["verdict"],
-        "feedback": known["feedback"],
-        "output": known["output"],
-        "problem": f"It is the same as your answer in lap {known['lap']}, which {said}. "
-        "Comments and layout do not count. It was not judged again. Change what the code does.",
-        "repeat_of": known["lap"],
-        "repeats": state["repeats"] + 1,
-        "saved_checks": state["saved_checks"] + 1,
-        "saved_tokens": state["saved_tokens"] + known["review_tokens"],
-    }
 
 
 def review(state: State, run: Run) -> Update:
@@ -207,9 +128,9 @@ def review(state: State, run: Run) -> Update:
     verdict = verdict_of(state)
     if state["problem"] or verdict is None:
         return close_lap(state, run.limits, review="", said="")
-    now = _told(_lap(state))
-    laps = [_told(lap) for lap in state["laps"]]
-    messages = run.prompts.reviewer(_brief(state, run), laps, now)
+    now = told_lap(_lap(state))
+    laps = [told_lap(lap) for lap in state["laps"]]
+    messages = run.prompts.reviewer(brief_of(state, run), laps, now)
     reply, update = ask(state, run, role="reviewer", node="reviewer", messages=messages)
     text = bounded(reply.text)
     said = opinion(text)
@@ -269,13 +190,12 @@ def _lap(state: State) -> LapState:
 
 
 def ask(
-    state: State, run: Run, *, role: Role, node: str, messages: Sequence[Message]
+    state: State, run: Run, *, role: Role, node: str, messages: Sequence[Message], sample: int = 0
 ) -> tuple[Reply, Update]:
     """One model call with its events; the update holds what it cost."""
-    lap = state["lap"] + (node in ("worker", "escalate"))
     model = run.parts.models[role]
     said: list[Json] = [{"role": m.role, "content": m.content} for m in messages]
-    head: dict[str, Json] = {"node": node, "role": role, "lap": lap}
+    head = head_of(state, role, node, sample)
     run.events.emit("model_asked", {**head, "model": model.name, "messages": said})
     reply = model.ask(
         messages,
@@ -288,11 +208,27 @@ def ask(
     if reply.usage.unmeasured_calls:
         chars = sum(len(m.content) for m in messages) + len(reply.text) + len(reply.reasoning)
         guessed = chars // _CHARS_PER_TOKEN
-    return reply, {
-        "usage": {**state["usage"], node: added(state["usage"].get(node), reply.usage)},
-        "replies": {**state["replies"], role: state["replies"].get(role, 0) + 1},
-        "guessed_tokens": state["guessed_tokens"] + guessed,
-        "context_cuts": state["context_cuts"] + reply.context_cut,
+    spending = Worked(
+        text="", answered=reply.answered, usage=reply.usage, replies=1, guessed_tokens=guessed,
+        context_cuts=reply.context_cut,
+    )  # fmt: skip
+    return reply, costs(state, spending, role=role, node=node)
+
+
+def head_of(state: State, role: Role, node: str, sample: int) -> dict[str, Json]:
+    """In front of every event about a model call."""
+    lap = state["lap"] + (node in ("worker", "escalate"))
+    head: dict[str, Json] = {"node": node, "role": role, "lap": lap}
+    return {**head, "sample": sample} if sample else head
+
+
+def costs(state: State, worked: Worked, *, role: Role, node: str) -> Update:
+    """What model calls add to the counts of a state."""
+    return {
+        "usage": {**state["usage"], node: added(state["usage"].get(node), worked.usage)},
+        "replies": {**state["replies"], role: state["replies"].get(role, 0) + worked.replies},
+        "guessed_tokens": state["guessed_tokens"] + worked.guessed_tokens,
+        "context_cuts": state["context_cuts"] + worked.context_cuts,
     }
 
 
@@ -317,19 +253,15 @@ def refuse_huge(answer: str) -> None:
         raise ReplyError(f"The answer has over {MAX_WHOLE_CHARS:,} characters. Make it shorter.")
 
 
-def _brief(state: State, run: Run) -> Brief:
+def brief_of(state: State, run: Run) -> Brief:
     return replace(run.brief, material=state["material"])
 
 
-def _told(lap: LapState) -> Lap:
+def told_lap(lap: LapState) -> Lap:
     return Lap(**{key: value for key, value in lap.items() if key not in ("n", "by")})  # type: ignore[arg-type]
 
 
 # Written out: `asdict` copies every value and costs a tenth of a node.
-def _candidate(c: Candidate) -> dict[str, Json]:
-    return {"answer": c.answer, "digest": c.digest, "notes": c.notes}
-
-
 def _reply(r: Reply) -> dict[str, Json]:
     return {
         "answered": r.answered, "text": r.text, "reasoning": r.reasoning, "finish": r.finish,

@@ -8,7 +8,19 @@ from langgraph.runtime import RunControl
 
 from agent_loop.errors import AgentLoopError
 from agent_loop.graph.state import State
-from agent_loop.ports import Check, Clock, Events, Json, Model, Outcome, Owner, Role
+from agent_loop.ports import (
+    Cancel,
+    Check,
+    Clock,
+    Events,
+    Json,
+    Message,
+    Model,
+    Outcome,
+    Owner,
+    Role,
+    Usage,
+)
 from agent_loop.prompts import Brief
 
 
@@ -40,6 +52,8 @@ class Job:
     config: Mapping[str, Json]
     config_hash: str
     rejection_cap: int = 3
+    samples: int = 1
+    """Answers of the worker in one lap."""
     limits: Limits = Limits()
     prompt_variants: tuple[str, ...] = ()
     prompt_chars: int = 24_000
@@ -59,6 +73,32 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """One lap of a worker with tools."""
+
+    model: Model
+    role: Role
+    messages: tuple[Message, ...]
+    """Its opening: the task, the plan, the laps so far."""
+    head: Mapping[str, Json]
+    """In front of every event: node, role, lap and sample."""
+    events: Events
+    cancel: Cancel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Worked:
+    """What a lap with tools gave: a text that the check can parse, and what it cost."""
+
+    text: str
+    answered: str
+    usage: Usage
+    replies: int
+    guessed_tokens: int = 0
+    context_cuts: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Parts:
     """The living things a run works with. The caller closes them."""
 
@@ -73,6 +113,8 @@ class Parts:
     """`Sandbox.describe`, asked when the record is written."""
     first: Step | None = None
     before_worker: Step | None = None
+    episode: Callable[[Work], Worked] | None = None
+    """The worker with tools; `None`: worker and escalation answer with one reply."""
 
 
 class Control:

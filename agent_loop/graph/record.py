@@ -48,6 +48,7 @@ def record(
         "opinion": state["opinion"],
         "test_output": (verdict.output or verdict.feedback) if verdict else "",
         "laps": [cast(Json, dict(lap)) for lap in state["laps"]],
+        "samples": [cast(Json, dict(one)) for one in state["samples"]],
         "rejections": state["rejections"],
         "escalated": state["escalated"],
         "owner_calls": state["pauses"],

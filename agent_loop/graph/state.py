@@ -56,6 +56,28 @@ class SeenState(TypedDict):
     review_tokens: int
 
 
+class DraftState(TypedDict):
+    """One of several answers in one lap, not judged yet."""
+
+    reply: str
+    finish: Literal["stop", "length"]
+    answered_by: str
+    tokens: int
+
+
+class SampleState(TypedDict):
+    """What became of one of several answers in one lap."""
+
+    lap: int
+    n: int
+    passed: bool
+    taken: bool
+    reason: str
+    format_failure: bool
+    digest: str
+    tokens: int
+
+
 class State(TypedDict):
     """A run between two nodes. A turn is the laps between two words of the owner."""
 
@@ -86,7 +108,10 @@ class State(TypedDict):
     output: str
     review: str
     opinion: str
+    drafts: list[DraftState]
+    """The answers of the lap in hand, where there are several."""
     # what came before
+    samples: list[SampleState]
     laps: list[LapState]
     seen: list[SeenState]
     # counts for the record
@@ -112,7 +137,8 @@ def fresh(*, rejection_cap: int, can_escalate: bool) -> State:
         version=VERSION, rejection_cap=rejection_cap, can_escalate=can_escalate,
         lap=0, rejections=0, repeats=0, escalated=False, pauses=0, plan="", material="",
         by="worker", reply="", finish="stop", answered_by="", problem="", repeat_of=0, answer="",
-        digest="", verdict="", feedback="", output="", review="", opinion="", laps=[], seen=[],
+        digest="", verdict="", feedback="", output="", review="", opinion="", drafts=[], samples=[],
+        laps=[], seen=[],
         usage={}, replies={}, guessed_tokens=0, context_cuts=0, format_failures=0,
         saved_checks=0, saved_tokens=0, spent_s=0.0, outcome="", reason="",
     )  # fmt: skip
@@ -151,11 +177,21 @@ _MODELS: dict[str, Mapping[str, type]] = {
              "review": str, "guidance": str},
     "seen": {"digest": str, "lap": int, "verdict": str, "feedback": str, "output": str,
              "review_tokens": int},
+    "drafts": {"reply": str, "finish": str, "answered_by": str, "tokens": int},
+    "samples": {"lap": int, "n": int, "passed": bool, "taken": bool, "reason": str,
+                "format_failure": bool, "digest": str, "tokens": int},
     "usage": {"calls": int, "unmeasured_calls": int, "input_tokens": int, "output_tokens": int,
               "reused_tokens": int, "load_s": float, "seconds": float, "retries": int,
               "cost_usd": float, "unpriced_calls": int},
 }  # fmt: skip
-_LIMITS = {"laps": 10_000, "seen": 10_000, "usage": 50, "replies": 50}
+_LIMITS = {
+    "drafts": 16,
+    "samples": 160_000,
+    "laps": 10_000,
+    "seen": 10_000,
+    "usage": 50,
+    "replies": 50,
+}
 _CHOICES: dict[str, frozenset[str]] = {
     "by": frozenset({"worker", "escalation"}),
     "finish": frozenset({"stop", "length"}),
@@ -171,7 +207,7 @@ def checked(values: Mapping[str, Json]) -> State:
         StoreFault: this program did not write it; names the field.
     """
     model = fresh(rejection_cap=1, can_escalate=False)
-    values = _with_costs(values)
+    values = {"drafts": [], "samples": [], **_with_costs(values)}
     for name, sample in model.items():
         if name not in values:
             raise _foreign(f"'{name}' is missing")
@@ -220,6 +256,7 @@ def _check_many(name: str, value: Json, kind: type) -> None:
                 and set(item) == set(fields)
                 and all(_fits(item[key], kind) for key, kind in fields.items())
                 and item.get("by", "worker") in _CHOICES["by"]
+                and item.get("finish", "stop") in _CHOICES["finish"]
             )
         if not fits:
             raise _foreign(f"'{name}' holds something that does not belong there")

@@ -103,7 +103,7 @@ def _exchanges(lines: Iterable[str]) -> list[Exchange]:
 
 def _take_back(found: list[Exchange], where: str) -> None:
     """A node that a kill cut off is done again from its start, with every reply of its episode."""
-    while found and found[-1].where == where:
+    while found and (found[-1].where == where or found[-1].where.startswith(f"{where}, ")):
         found.pop()
 
 
@@ -126,7 +126,8 @@ def _event(line: str) -> Mapping[str, Json]:
 
 
 def _where(event: Mapping[str, Json]) -> str:
-    return f"node {event.get('node')}, lap {event.get('lap')}"
+    sample = f", sample {event['sample']}" if "sample" in event else ""
+    return f"node {event.get('node')}, lap {event.get('lap')}{sample}"
 
 
 def _exchange(

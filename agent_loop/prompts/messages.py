@@ -19,6 +19,9 @@ VARIANTS = ("no_plan", "real_path_example")
 KINDS = ("code", "project", "research")
 _NAMES = ("lead.system", "lead.user", "worker.system", "worker.user", "worker.again",
           "reviewer.system", "reviewer.user", "reviewer.lap")  # fmt: skip
+_EPISODE_NAMES = ("episode.system", "episode.user", "episode.again")
+"""Only projects are worked on with tools."""
+_TOLD_LAPS = 2
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -73,6 +76,25 @@ class Prompts:
         ]
         return self._joined(opening, turns)
 
+    def episode(self, brief: Brief, plan: str, laps: Sequence[Lap]) -> tuple[Message, ...]:
+        """What a worker with tools is told at the beginning of a lap: one system and one user turn.
+
+        An episode grows from there, so the laps before it stand in the user turn.
+        """
+        opening = self._opening("episode", brief, plan)
+        told = [self._before(n, lap) for n, lap in enumerate(laps, start=1)][-_TOLD_LAPS:]
+        system, user = opening
+        return (system, Message(role="user", content="\n\n".join([user.content, *told])))
+
+    def _before(self, n: int, lap: Lap) -> str:
+        limit = self.max_chars // 6
+        holes = {
+            "n": str(n),
+            "reply": fenced(bounded(lap.reply, limit), "diff"),
+            **self._said(lap),
+        }
+        return filled(self.texts["episode.again"], holes)
+
     def reviewer(self, brief: Brief, laps: Sequence[Lap], now: Lap) -> tuple[Message, ...]:
         """What the reviewer is asked about lap `now`; `laps` are those reviewed before it."""
         opening = self._opening("reviewer", brief, plan="")
@@ -97,15 +119,17 @@ class Prompts:
         )
 
     def _again(self, lap: Lap) -> str:
+        return filled(self.texts["worker.again"], self._said(lap))
+
+    def _said(self, lap: Lap) -> Mapping[str, str]:
         limit = self.max_chars // 6
-        holes = {
+        return {
             "problem": bounded(lap.problem, limit),
             "passed": "yes" if lap.passed and not lap.problem else "",
             "result": fenced(bounded(lap.result, limit), "text") if lap.result else "",
             "review": fenced(bounded(lap.review, min(limit, 2_000)), "text") if lap.review else "",
             "guidance": bounded(lap.guidance, limit),
         }
-        return filled(self.texts["worker.again"], holes)
 
     def _shown(self, lap: Lap) -> Message:
         limit = self.max_chars // 6
@@ -170,5 +194,6 @@ def load(kind: str, *, variants: Sequence[str] = (), max_chars: int = 24_000) ->
     if kind not in KINDS:
         raise ConfigError("prompts", f"no prompts for tasks of kind '{kind}'")
     folder = resources.files("agent_loop.prompts") / kind
-    texts = {name: (folder / f"{name}.txt").read_text(encoding="utf-8") for name in _NAMES}
+    names = (*_NAMES, *(_EPISODE_NAMES if kind == "project" else ()))
+    texts = {name: (folder / f"{name}.txt").read_text(encoding="utf-8") for name in names}
     return Prompts(texts=texts, variants=tuple(variants), max_chars=max_chars)

@@ -10,7 +10,7 @@ from agent_loop.checks.project.lanes import Lanes
 from agent_loop.checks.project.run import Runner
 from agent_loop.checks.project.tree import Base
 from agent_loop.config import CheckSettings
-from agent_loop.edits import edits_from_reply
+from agent_loop.edits import digest, edits_from_reply
 from agent_loop.errors import ReplyError, StoreFault
 from agent_loop.ports import Candidate, Clock, Json, Limits, Reply, Sandbox, Verdict
 from agent_loop.tasks import ProjectTask
@@ -18,6 +18,9 @@ from agent_loop.workspace import FileState, Tree, copy_project, states_of, write
 from agent_loop.workspace.patchread import BadPatch, applied
 
 NOT_APPLIED = "not applied"
+TREE = "tree"
+"""The format of an episode's answer: no reply of a model, but the patch of its working copy."""
+NOTE = "# "
 WARM = 3
 """Containers per copy that one check uses, started while a model thinks."""
 
@@ -81,6 +84,8 @@ class ProjectCheck:
 
     def parse(self, reply: Reply) -> Candidate:
         bench = self._ready()
+        if self._edit_format == TREE:
+            return self._of_tree(reply, bench)
         changes = edits_from_reply(
             reply.text,
             bench.files,
@@ -129,6 +134,27 @@ class ProjectCheck:
 
     # --- inner ---
 
+    def _of_tree(self, reply: Reply, bench: Bench) -> Candidate:
+        """The working copy that an episode left, given as a patch under lines of notes."""
+        notes, patch = notes_of(reply.text)
+        if reply.finish == "length":
+            raise ReplyError("The patch of the working copy is too long to be kept.")
+        try:
+            changed = _files_of(patch, bench.files)
+        except StoreFault as problem:
+            raise ReplyError(f"The working copy could not be read: {problem}") from problem
+        files = {path: data for path, data in changed.items() if not bench.protection(path)}
+        ignored = sorted(set(changed) - set(files))
+        notes += tuple(f"{NOT_APPLIED}, protected: {path}" for path in ignored)
+        if not files:
+            raise ReplyError(
+                "Nothing in the working copy was changed that counts. " + " ".join(notes)
+            )
+        answer = patch if not ignored else _text(self._patch(bench.files, files, frozenset()))
+        key = digest(files)
+        self._changes[key] = files
+        return Candidate(answer=answer, digest=key, notes=notes)
+
     @property
     def _copies(self) -> Path:
         return self._place.folder / "copies"
@@ -174,6 +200,15 @@ class ProjectCheck:
         return set_up(
             self._task, base=base, lanes=lanes, image=image, memory=memory, wall_s=self._wall_s
         )
+
+
+def notes_of(text: str) -> tuple[tuple[str, ...], str]:
+    """(notes, patch) of what an episode left: lines that begin with `#`, then the patch."""
+    notes: list[str] = []
+    while text.startswith(NOTE):
+        line, _, text = text.partition("\n")
+        notes.append(line.removeprefix(NOTE))
+    return tuple(notes), text
 
 
 def with_misses(verdict: Verdict, notes: Sequence[str]) -> Verdict:
