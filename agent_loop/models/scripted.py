@@ -80,6 +80,10 @@ class Script:
         return at
 
 
+def _size(call: ToolCall | BadCall) -> int:
+    return len(call.name) + len(str(call.arguments) if isinstance(call, ToolCall) else call.text)
+
+
 def _numbered(line: Line, reply: int) -> Line:
     calls = tuple(
         call if call.id else replace(call, id=f"call-{reply}-{place}")
@@ -123,7 +127,7 @@ class _ScriptedProvider:
         for piece in line.text.splitlines(keepends=True):
             into.add(piece)
         sent = sum(len(m.content) for m in messages)
-        got = len(line.text) + len(line.reasoning)
+        got = len(line.text) + len(line.reasoning) + sum(map(_size, line.tool_calls))
         return Spent(
             finish=line.finish,
             input_tokens=-(-sent // _CHARS_PER_TOKEN) if line.usage else None,
