@@ -12,8 +12,7 @@ import time
 from pathlib import Path
 
 from agent_loop.assemble.project import ProjectDesk
-from agent_loop.assemble.workshop import state_dir
-from agent_loop.config import Config
+from agent_loop.config import Config, state_dir
 from agent_loop.ports import Reply, SystemClock, Usage
 from agent_loop.sandbox import make_image_builder, make_sandbox
 from agent_loop.tasks import ProjectTask

@@ -2,7 +2,8 @@
 
 from agent_loop.assemble.judging import make_check, refuse_unjudgeable
 from agent_loop.assemble.stored import Verified, refuse_ended, refuse_taken, stored_map
-from agent_loop.assemble.workshop import Ask, Workshop, state_dir
+from agent_loop.assemble.workshop import Ask, Workshop
+from agent_loop.config import state_dir
 
 __all__ = [
     "Ask",

@@ -16,7 +16,7 @@ from agent_loop.assemble.judging import make_check
 from agent_loop.assemble.project import ProjectDesk
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze, shared_dir
 from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
-from agent_loop.config import Config, clone
+from agent_loop.config import Config, state_dir
 from agent_loop.errors import AgentLoopError, StoreFault, UserError
 from agent_loop.graph.drive import resume, standing, start
 from agent_loop.graph.fork import Fork, start_fork
@@ -40,8 +40,6 @@ from agent_loop.store import RunStore
 from agent_loop.tasks import ProjectTask, ResearchTask, Task
 
 PROBE_S = 20.0
-STATE = ".scratch"
-"""Folder of what was made for this machine, in the clone where there is one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -373,11 +371,6 @@ class Workshop:
             before_worker=bench.before_worker,
             episode=bench.episode,
         )
-
-
-def state_dir() -> Path:
-    """Where the pinned image is remembered."""
-    return (clone() or Path()) / STATE
 
 
 def _probe(sandbox: Sandbox, done: "Future[None]") -> None:

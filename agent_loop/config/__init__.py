@@ -1,6 +1,14 @@
 """The configuration: read once, layered, checked, frozen, passed down."""
 
-from agent_loop.config.load import ALLOW_LOCAL, Patch, base_file, clone, from_record, load
+from agent_loop.config.load import (
+    ALLOW_LOCAL,
+    Patch,
+    base_file,
+    clone,
+    from_record,
+    load,
+    state_dir,
+)
 from agent_loop.config.schema import (
     PROVIDERS,
     CheckSettings,
@@ -25,4 +33,5 @@ __all__ = [
     "from_record",
     "load",
     "split_model",
+    "state_dir",
 ]

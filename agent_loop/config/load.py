@@ -55,6 +55,20 @@ def clone() -> Path | None:
     return root if (root / "config.yaml").is_file() else None
 
 
+def state_dir() -> Path:
+    """Where what was made for this machine is remembered, the pinned image above all.
+
+    In the clone where there is one; else one folder of the user, whatever folder a run starts in.
+    """
+    root = clone()
+    if root is not None:
+        return root / ".scratch"
+    try:
+        return Path.home() / ".cache" / "agent-loop"
+    except RuntimeError:  # no home at all
+        return Path(".scratch")
+
+
 def base_file(folder: Path) -> Path | None:
     """The configuration that patches lie over: the clone's own, else one in `folder`."""
     path = (clone() or folder) / "config.yaml"

@@ -22,7 +22,7 @@ from agent_loop.sandbox.engine import Engine
 
 LOCK = "image.lock"
 PULL_S = 600.0
-SET_UP = "make image"
+SET_UP = "make image (in a clone), or python -m agent_loop.sandbox"
 
 
 def pinned_image(engine: Engine, wanted: str, state_dir: Path) -> str:

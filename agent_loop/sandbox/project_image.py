@@ -21,7 +21,9 @@ from agent_loop.sandbox.pip_settings import certificates, pip_config, proxies
 from agent_loop.sandbox.reaper import prune_images
 from agent_loop.sandbox.requirements import checked
 
-RECIPES = Path(__file__).resolve().parents[2] / "sandbox"
+INSTALLED = Path(__file__).resolve().parent / "recipes"
+"""Where the wheel has the files of the clone's `sandbox/`."""
+RECIPES = INSTALLED if INSTALLED.is_dir() else Path(__file__).resolve().parents[2] / "sandbox"
 FILES = ("Dockerfile", "install.sh", "pytest.txt", "verify_pytest.py")
 PYTHON = "/opt/venv/bin/python"
 KEPT = 20
@@ -102,7 +104,8 @@ class ImageBuilder:
             return {name: (self._recipes / name).read_bytes() for name in FILES}
         except OSError as error:
             raise SandboxUnavailable(
-                f"{error.filename} is missing: project images are built from a checkout"
+                f"{error.filename} is missing: this installation is not whole. "
+                "Fix: install agent-loop again"
             ) from error
 
     def _with_settings(self, files: Mapping[str, bytes]) -> dict[str, bytes]:
