@@ -1,5 +1,6 @@
 """Config + task -> a ready run; the only room that names implementations."""
 
+from agent_loop.assemble.company import refuse_unpriced
 from agent_loop.assemble.judging import make_check, refuse_unjudgeable
 from agent_loop.assemble.stored import Verified, refuse_ended, refuse_taken, stored_map
 from agent_loop.assemble.workshop import Ask, Workshop
@@ -13,6 +14,7 @@ __all__ = [
     "refuse_ended",
     "refuse_taken",
     "refuse_unjudgeable",
+    "refuse_unpriced",
     "state_dir",
     "stored_map",
 ]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agent_loop import models
 from agent_loop.config import Config, ModelSettings
+from agent_loop.errors import ConfigError
 from agent_loop.ports import Clock, Model, Role
 
 
@@ -45,6 +46,7 @@ class Company:
         maker = models.Maker(
             runs=self._runs,
             clock=self._clock,
+            prices=config.prices,
             answered={role: n for role, n in answered.items() if role in config.models},
         )
         wanted = {role: config.model(role) for role in config.models}
@@ -70,3 +72,22 @@ def dismiss(group: Mapping[Role, Model]) -> None:
 def _fallback(config: Config) -> Mapping[Role, ModelSettings] | None:
     name = config.fallback
     return {role: config.settings_for(name, role) for role in config.models} if name else None
+
+
+def refuse_unpriced(config: Config) -> None:
+    """Before anything is asked: a cost limit can be kept only where every price is known.
+
+    Raises:
+        ConfigError: names the models without one.
+    """
+    settings = [config.model(role) for role in config.models]
+    unknown = [
+        one.name for one in settings if models.prices_for(one, config.prices).of(one.name) is None
+    ]
+    if unknown:
+        raise ConfigError(
+            "--cost-limit",
+            f"nobody knows what {', '.join(dict.fromkeys(unknown))} costs",
+            "Give prices: in the configuration, e.g. "
+            f"prices: {{{unknown[0]}: {{input: 1.0, output: 4.0}}}} (US dollars, million tokens).",
+        )

@@ -8,7 +8,14 @@ from pathlib import Path
 from typing import TypeVar
 
 from agent_loop import config, tasks
-from agent_loop.assemble import Workshop, refuse_ended, refuse_taken, refuse_unjudgeable, stored_map
+from agent_loop.assemble import (
+    Workshop,
+    refuse_ended,
+    refuse_taken,
+    refuse_unjudgeable,
+    refuse_unpriced,
+    stored_map,
+)
 from agent_loop.assemble.stopping import Stopper, leave_at_once
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
 from agent_loop.cli.completion import write_completion
@@ -111,7 +118,10 @@ def _drive(
 
 def _limits(options: Options, workshop: Workshop) -> Limits | None:
     """What the run may spend; for one that goes on, what it has with the given ones changed."""
-    if options.max_pauses is options.budget_tokens is options.time_limit_s is None:
+    if options.cost_limit_usd is not None:
+        refuse_unpriced(workshop.config)
+    given = (options.max_pauses, options.budget_tokens, options.time_limit_s)
+    if all(one is None for one in (*given, options.cost_limit_usd)):
         return None
     before = Limits()
     if options.continued:
@@ -122,6 +132,7 @@ def _limits(options: Options, workshop: Workshop) -> Limits | None:
         max_pauses=_either(options.max_pauses, before.max_pauses),
         budget_tokens=_either(options.budget_tokens, before.budget_tokens),
         time_limit_s=_either(options.time_limit_s, before.time_limit_s),
+        cost_usd=_either(options.cost_limit_usd, before.cost_usd),
     )
 
 

@@ -44,6 +44,7 @@ class Options:
     configs: tuple[Path, ...] = ()
     budget_tokens: int | None = None
     time_limit_s: float | None = None
+    cost_limit_usd: float | None = None
     jobs: int = 1
     cap: bool = False
     freeze: Path | None = None
@@ -94,7 +95,14 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         help="stop at the first node past so many tokens",
     )  # fmt: skip
     group.add_argument(
-        "--time-limit", type=_seconds, metavar="S", help="stop at the first node past S seconds"
+        "--cost-limit", type=_above_zero("dollars"), metavar="USD",
+        help="stop at the first node past so many US dollars; every model needs a known price",
+    )  # fmt: skip
+    group.add_argument(
+        "--time-limit",
+        type=_above_zero("seconds"),
+        metavar="S",
+        help="stop at the first node past S seconds",
     )
     group.add_argument(
         "--jobs", type=_whole(1, 64), default=1, metavar="N", help="run N tasks at a time"
@@ -187,6 +195,7 @@ def read(argv: Sequence[str]) -> Options:
         configs=tuple(given.configs),
         budget_tokens=given.budget,
         time_limit_s=given.time_limit,
+        cost_limit_usd=given.cost_limit,
         jobs=given.jobs,
         cap=given.cap,
         freeze=given.freeze,
@@ -285,11 +294,15 @@ class _whole:
         return value
 
 
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 10**9:  # also refuses nan
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return value
+class _above_zero:
+    def __init__(self, unit: str) -> None:
+        self._unit = unit
+
+    def __call__(self, text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = -1.0
+        if not 0 < value < 10**9:  # also refuses nan
+            raise argparse.ArgumentTypeError(f"{text!r} is no number of {self._unit} above 0")
+        return value

@@ -100,17 +100,20 @@ def token_table(record: Mapping[str, Json]) -> Table | None:
     tokens = record.get("tokens")
     if not isinstance(tokens, Mapping) or not tokens:
         return None
+    rows = {node: used for node, used in tokens.items() if isinstance(used, Mapping)}
+    paid = any(_count(u, "cost_usd") or _count(u, "unpriced_calls") for u in rows.values())
     table = Table("node", box=None, pad_edge=False, header_style="bold", title_justify="left")
     for name in ("calls", "input", "reused", "output", "seconds", "loading", "retries"):
         table.add_column(name, justify="right")
-    rows = {node: used for node, used in tokens.items() if isinstance(used, Mapping)}
+    if paid:
+        table.add_column("cost", justify="right")
     for node, used in rows.items():
-        table.add_row(*_token_cells(one_line(node, 40), used))
-    table.add_row(*_token_cells("together", _sum(list(rows.values()))), style="bold")
+        table.add_row(*_token_cells(one_line(node, 40), used, paid=paid))
+    table.add_row(*_token_cells("together", _sum(list(rows.values())), paid=paid), style="bold")
     return table
 
 
-def _token_cells(name: str, used: Mapping[str, Json]) -> list[Text]:
+def _token_cells(name: str, used: Mapping[str, Json], *, paid: bool) -> list[Text]:
     calls, unmeasured = _count(used, "calls"), _count(used, "unmeasured_calls")
     cells = [name, f"{calls:g}"]
     for key in ("input_tokens", "reused_tokens", "output_tokens"):
@@ -120,7 +123,17 @@ def _token_cells(name: str, used: Mapping[str, Json]) -> list[Text]:
             cells.append(f"{_count(used, key):,.0f}{'+?' if unmeasured else ''}")
     cells += [f"{_count(used, 'seconds'):.1f}", f"{_count(used, 'load_s'):.1f}"]
     cells.append(f"{_count(used, 'retries'):g}")
+    if paid:
+        cells.append(_dollars(used, calls))
     return [Text(cell) for cell in cells]
+
+
+def _dollars(used: Mapping[str, Json], calls: float) -> str:
+    """What is known of a cost; a price nobody knows is no price of nothing."""
+    unpriced = _count(used, "unpriced_calls")
+    if unpriced >= calls > 0:
+        return "unknown"
+    return f"${_count(used, 'cost_usd'):.4f}{'+?' if unpriced else ''}"
 
 
 def summary_table(rows: Sequence[Row]) -> Table:
@@ -181,7 +194,7 @@ def _fingerprint(role: str, value: Json) -> Line:
 
 def _sum(rows: Sequence[Mapping[str, Json]]) -> dict[str, Json]:
     keys = ("calls", "unmeasured_calls", "input_tokens", "reused_tokens", "output_tokens",
-            "seconds", "load_s", "retries")  # fmt: skip
+            "seconds", "load_s", "retries", "cost_usd", "unpriced_calls")  # fmt: skip
     return {key: sum(_count(row, key) for row in rows) for key in keys}
 
 

@@ -15,6 +15,7 @@ from agent_loop.config.schema import (
     Config,
     ModelOptions,
     ModelSettings,
+    PriceSettings,
     SandboxSettings,
     split_model,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "ModelOptions",
     "ModelSettings",
     "Patch",
+    "PriceSettings",
     "SandboxSettings",
     "base_file",
     "clone",

@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from agent_loop.errors import Cancelled, ModelUnavailable
+from agent_loop.models.prices import Prices
 from agent_loop.models.provider import Attempt, Collected, Never, Provider, Spent, TransientFault
 from agent_loop.models.text import REASONING_CHARS, TEXT_CHARS, bounded, clean
 from agent_loop.ports import (
@@ -55,12 +56,14 @@ class Asking:
         retries: int = 3,
         clock: Clock | None = None,
         jitter: Callable[[], float] = _CHANCE.random,
+        prices: Prices | None = None,
     ) -> None:
         self._provider = provider
         self._name = name or provider.answered
         self._retries = retries
         self._clock = clock or SystemClock()
         self._jitter = jitter
+        self._prices = prices or Prices()
 
     @property
     def name(self) -> str:
@@ -141,7 +144,7 @@ class Asking:
             text=bounded(answer, TEXT_CHARS),
             reasoning=bounded(clean(reasoning), REASONING_CHARS),
             finish=finish,
-            usage=usage,
+            usage=self._prices.priced(usage, self._provider.answered),
             answered=self._provider.answered,
             context_cut=spent.context_cut,
             notes=tuple(clean(note) for note in notes),

@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_loop.config import ModelSettings
+from agent_loop.config import ModelSettings, PriceSettings
 from agent_loop.errors import ConfigError, ModelUnavailable
 from agent_loop.models.asking import Asking
 from agent_loop.models.embedded import EmbeddedProvider
+from agent_loop.models.prices import Prices
 from agent_loop.models.provider import Provider
 from agent_loop.models.replay import Recording, ReplayProvider, read_recording
 from agent_loop.models.scripted import Script, ScriptedModel
@@ -26,6 +27,8 @@ class Maker:
     clock: Clock = field(default_factory=SystemClock)
     answered: Mapping[Role, int] = field(default_factory=dict)
     """Replies each role has had already: a resumed scripted or replayed run goes on there."""
+    prices: Mapping[str, PriceSettings] = field(default_factory=dict)
+    """The owner's own, by `provider:model`."""
     _shared: dict[str, Script | Recording] = field(default_factory=dict)
 
     def make(self, settings: ModelSettings, role: Role) -> Model:
@@ -37,9 +40,16 @@ class Maker:
         """
         if settings.provider == "scripted":
             script = self._script(settings, role)
-            return ScriptedModel(settings.name, script, clock=self.clock, retries=settings.retries)
+            return ScriptedModel(
+                settings.name,
+                script,
+                clock=self.clock,
+                retries=settings.retries,
+                prices=prices_for(settings, self.prices),
+            )
         provider = self._provider(settings, role)
-        return Asking(provider, retries=settings.retries, clock=self.clock)
+        prices = prices_for(settings, self.prices)
+        return Asking(provider, retries=settings.retries, clock=self.clock, prices=prices)
 
     def _provider(self, settings: ModelSettings, role: Role) -> Provider:
         match settings.provider:
@@ -79,6 +89,12 @@ class Maker:
             shared = read_recording(trace, thread, answered=sum(self.answered.values()))
             self._shared[f"replay:{thread}"] = shared
         return shared
+
+
+def prices_for(settings: ModelSettings, own: Mapping[str, PriceSettings]) -> Prices:
+    """The prices that hold for a model: the shipped ones at the provider's own address only."""
+    elsewhere = settings.base_url is not None
+    return Prices(own=own, official=frozenset() if elsewhere else frozenset({settings.provider}))
 
 
 def _cloud(settings: ModelSettings) -> Provider:

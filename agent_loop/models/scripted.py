@@ -7,6 +7,7 @@ from typing import Literal, get_args
 
 from agent_loop.errors import Cancelled, ModelUnavailable
 from agent_loop.models.asking import Asking
+from agent_loop.models.prices import Prices
 from agent_loop.models.provider import Attempt, Collected, FaultKind, Spent, TransientFault
 from agent_loop.ports import (
     BadCall,
@@ -163,10 +164,12 @@ class ScriptedModel:
         *,
         clock: Clock | None = None,
         retries: int = 3,
+        prices: Prices | None = None,
     ) -> None:
         clock = clock or SystemClock()
         script = replies if isinstance(replies, Script) else Script(name, replies)
-        self._inner = Asking(_ScriptedProvider(name, script, clock), retries=retries, clock=clock)
+        provider = _ScriptedProvider(name, script, clock)
+        self._inner = Asking(provider, retries=retries, clock=clock, prices=prices)
         self.asked: list[tuple[Message, ...]] = []
         """Every prompt, in order."""
 
