@@ -36,8 +36,9 @@ from agent_loop.ports import (
 )
 from agent_loop.research.client import ArxivClient
 from agent_loop.sandbox import ImageBuilder, make_image_builder, make_sandbox
-from agent_loop.store import RunStore
+from agent_loop.store import RunStore, Tee
 from agent_loop.tasks import ProjectTask, ResearchTask, Task
+from agent_loop.telemetry import Telemetry
 
 PROBE_S = 20.0
 
@@ -68,6 +69,7 @@ class Workshop:
 
     def __post_init__(self) -> None:
         self._company = Company(self.store.root, self.clock, self.notify)
+        self._telemetry = Telemetry(self.config.otel)
 
     # --- new runs -------------------------------------------------------------------------
 
@@ -111,7 +113,7 @@ class Workshop:
         own: Mapping[Role, Model] = {}
         try:
             own = self._company.own(settings, answered={}) if config else {}
-            parts = self._parts(own or self._company.shared(settings), bench, ask)
+            parts = self._parts(thread, own or self._company.shared(settings), bench, ask)
             job = job_of(task, settings, ask.limits)
             return self._finished(bench, start(thread, job, parts, self.store, control=ask.control))
         finally:
@@ -151,7 +153,7 @@ class Workshop:
         bench = self._bench(task, thread, config)
         chosen = self._company.own(config, answered=at.replies)
         try:
-            parts = self._parts(chosen, bench, ask)
+            parts = self._parts(thread, chosen, bench, ask)
             result = resume(
                 thread, parts, self.store, reply=reply, limits=ask.limits, control=ask.control
             )
@@ -173,7 +175,7 @@ class Workshop:
         chosen = self._company.own(replayed, answered={})
         try:
             job = job_of(task, replayed, ask.limits)
-            parts = self._parts(chosen, bench, ask)
+            parts = self._parts(new, chosen, bench, ask)
             return self._finished(bench, start(new, job, parts, self.store, control=ask.control))
         finally:
             bench.check.close()
@@ -191,7 +193,7 @@ class Workshop:
         bench = self._bench(task, new, config, like=fork.origin)
         chosen = self._company.own(config, answered=fork.past.replies)
         try:
-            parts = self._parts(chosen, bench, ask)
+            parts = self._parts(new, chosen, bench, ask)
             control = ask.control
             return self._finished(bench, start_fork(fork, new, parts, self.store, control=control))
         finally:
@@ -262,6 +264,7 @@ class Workshop:
                 wait([self._probe], timeout=PROBE_S)
             sandbox.close()
         self._company.close()
+        self._telemetry.close()
 
     def __enter__(self) -> "Workshop":
         return self
@@ -359,13 +362,14 @@ class Workshop:
             self.notify(f"{result.thread}: its files could not be written: {error}")
         return result
 
-    def _parts(self, chosen: Mapping[Role, Model], bench: Bench, ask: Ask) -> Parts:
+    def _parts(self, thread: str, chosen: Mapping[Role, Model], bench: Bench, ask: Ask) -> Parts:
+        spans = self._telemetry.listener(thread)
         return Parts(
             models=chosen,
             check=bench.check,
             owner=ask.owner,
             clock=self.clock,
-            live=ask.live,
+            live=Tee(ask.live, spans) if spans else ask.live,
             sandbox=bench.sandbox,
             first=bench.first,
             before_worker=bench.before_worker,

@@ -215,6 +215,18 @@ class PriceSettings(BaseModel):
     """Input that the server took from its cache; `None`: as other input."""
 
 
+class OtelSettings(BaseModel):
+    """OpenTelemetry spans (extra `otel`)."""
+
+    model_config = _FROZEN
+
+    enabled: bool = False
+    endpoint: Url | Literal[""] = ""
+    """OTLP over HTTP, e.g. http://127.0.0.1:4318/v1/traces; empty: OTEL_EXPORTER_OTLP_* decide."""
+    prompts: bool = False
+    """Send prompts, replies and observations too; keys are taken out of them."""
+
+
 class ApiKeyNames(BaseModel):
     """Names of environment variables; a key itself never stands in a file."""
 
@@ -262,6 +274,7 @@ class Config(BaseModel):
     numbers: Literal["check", "ignore"] = "check"
     arxiv_contact: str = Field(default="", max_length=200)
     """A mail address or page for the User-Agent of searches, so that arXiv can turn to somebody."""
+    otel: OtelSettings = OtelSettings()
     runs_dir: Annotated[Path, BeforeValidator(_as_path)] = Path("runs")
 
     _keys: dict[str, SecretStr] = PrivateAttr(default_factory=dict)

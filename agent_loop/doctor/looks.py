@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from agent_loop.assemble import Workshop
@@ -105,10 +106,28 @@ def tracing(env: Mapping[str, str]) -> Iterator[Found]:
     """Whether LangSmith's variables are set; a run switches its tracing off whatever they say."""
     on = [name for name in TRACING if env.get(name, "").lower() in ("1", "true")]
     if on:
-        detail = f"{', '.join(on)} is set; runs switch it off for themselves: nothing is sent"
+        detail = f"LangSmith: {', '.join(on)} is set; runs switch it off: nothing is sent"
         yield Found(what="tracing", ok=None, detail=detail)
     else:
-        yield Found(what="tracing", ok=True, detail="off: no LangSmith variable is set")
+        yield Found(
+            what="tracing", ok=True, detail="LangSmith is off: none of its variables is set"
+        )
+
+
+def telemetry(workshop: Workshop) -> Iterator[Found]:
+    """Whether spans leave the machine, where to, and what is in them."""
+    settings = workshop.config.otel
+    if not settings.enabled:
+        yield Found(what="telemetry", ok=True, detail="off: otel.enabled is false")
+        return
+    where = settings.endpoint or "where OTEL_EXPORTER_OTLP_* say"
+    texts = "prompts and replies too" if settings.prompts else "no prompt or reply"
+    yield Found(what="telemetry", ok=None, detail=f"spans go to {where}: {texts}")
+    if find_spec("opentelemetry") is None:
+        yield Found(
+            what="telemetry", ok=False, detail="OpenTelemetry is not installed",
+            fix="Say: pip install 'agent-loop[otel]'.", exit_code=2,
+        )  # fmt: skip
 
 
 def looks(workshop: Workshop, env: Mapping[str, str]) -> list[Callable[[], Iterator[Found]]]:
@@ -119,6 +138,7 @@ def looks(workshop: Workshop, env: Mapping[str, str]) -> list[Callable[[], Itera
         lambda: disk(store.root),
         lambda: database(store.checkpoints),
         lambda: tracing(env),
+        lambda: telemetry(workshop),
         lambda: models(workshop),
         lambda: sandbox(workshop),
     ]

@@ -68,9 +68,7 @@ def test_a_stand_in_is_told(look):
 @pytest.mark.parametrize("name", ["LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2"])
 def test_tracing_variables_are_named(look, name):
     _, lines = look(*LOCAL, env={name: "true", "DOCKER_HOST": "unix:///nowhere.sock"})
-    assert (
-        f"note  tracing: {name} is set; runs switch it off for themselves: nothing is sent" in lines
-    )
+    assert f"note  tracing: LangSmith: {name} is set; runs switch it off: nothing is sent" in lines
 
 
 def test_a_broken_database_and_a_bad_setting(look, tmp_path):
