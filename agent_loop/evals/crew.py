@@ -13,13 +13,13 @@ from agent_loop.evals.meter import Meter
 from agent_loop.evals.progress import Progress
 from agent_loop.evals.rows import total_tokens
 from agent_loop.graph.parts import Control
-from agent_loop.store.reports import Attempt
+from agent_loop.store.reports import Attempt, Report
 
 MAX_STREAK = 3
 """Failures of the environment one after another that stop the eval: the next would fail too."""
 TRIES = 2
 """Starts of one attempt in one command where the environment fails."""
-Why = Literal["done", "budget", "interrupted", "environment"]
+Why = Literal["done", "budget", "interrupted", "environment", "decided"]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -35,6 +35,9 @@ class Crew:
     jobs: int = 1
     keep: Callable[[Attempt], Attempt] = lambda row: row
     """What is done with a row before it is saved: its trace is put beside the report."""
+    look: Callable[[Report], str] = lambda _report: ""
+    """After every attempt: why the rest need not be made; empty: they must."""
+    _decided: str = ""
     _waiting: deque[Case] = field(default_factory=deque)
     _running: int = 0
     _streak: int = 0
@@ -48,6 +51,7 @@ class Crew:
             StoreFault: the report cannot be written.
         """
         self._waiting = deque(cases)
+        self._look()
         count = min(self.jobs, len(self._waiting))
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         for thread in threads:
@@ -57,6 +61,8 @@ class Crew:
             raise self._failure
         if self.stopper.draining.is_set():
             return "interrupted"
+        if self._decided:
+            return "decided"
         if self._streak >= MAX_STREAK:
             return "environment"
         return "budget" if self.meter.empty and self._unfinished() else "done"
@@ -102,7 +108,15 @@ class Crew:
             or self.meter.empty
             or self._streak >= MAX_STREAK
             or self._failure is not None
+            or bool(self._decided)
         )
+
+    def _look(self) -> None:
+        """Attempts that run end as usual; what was decided first stays written down."""
+        with self._change:
+            if not self._decided and (why := self.look(self.ledger.report)):
+                self._decided = why
+                self.ledger.change(stopped=why)
 
     def _one(self, case: Case) -> Attempt:
         name, n = case.key
@@ -122,6 +136,7 @@ class Crew:
         self.meter.settle(case.thread, total_tokens(row))
         self.ledger.end(row)
         self.progress.end(case, row)
+        self._look()
         with self._change:
             failed = row.status == "environment"
             self._streak = self._streak + 1 if failed else 0

@@ -11,7 +11,7 @@ from agent_loop.assemble import Workshop
 from agent_loop.config import Config
 from agent_loop.evals.cases import filled, is_open
 from agent_loop.fixtures import task_hash
-from agent_loop.ports import Json
+from agent_loop.ports import Json, Sandbox
 from agent_loop.store.reports import Identity
 from agent_loop.tasks import ResearchTask, Task
 
@@ -33,20 +33,25 @@ def identity(workshop: Workshop, tasks: Iterable[Task]) -> Identity:
     """
     given = list(tasks)
     runs_code = any(not isinstance(task, ResearchTask) for task in given)
-    sandbox = workshop.sandbox().describe() if runs_code else {}
     return Identity(
         fixtures={task.name: task_hash(task) for task in given},
         models=_models(workshop, given[0].name),
         config_hash=workshop.config.hash(),
         config=workshop.config.as_record(),
-        harness={
-            "version": __version__,
-            "gate_hash": code_hash(_GATE),
-            "loop_hash": code_hash(_LOOP),
-            "image": sandbox.get("image"),
-            "runtime": sandbox.get("runtime"),
-        },
+        harness=harness_of(workshop.sandbox() if runs_code else None),
     )
+
+
+def harness_of(sandbox: Sandbox | None) -> dict[str, Json]:
+    """What judges, and in what. `None`: nothing runs in a container."""
+    told = sandbox.describe() if sandbox else {}
+    return {
+        "version": __version__,
+        "gate_hash": code_hash(_GATE),
+        "loop_hash": code_hash(_LOOP),
+        "image": told.get("image"),
+        "runtime": told.get("runtime"),
+    }
 
 
 def _models(workshop: Workshop, task: str) -> dict[str, Json]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop.errors import UserError
+from agent_loop.evals import compare, early, exports, outputs, regrade
 from agent_loop.ports import Role
 
 ROLES: tuple[Role, ...] = ("lead", "worker", "reviewer", "escalation")
@@ -33,7 +34,8 @@ class Options:
     executor: str | None = None
     suite: str | None = None
     data: Path | None = None
-    experiment: Path | None = None
+    experiment: str | None = None
+    """A name in `experiments/`, or a file."""
     controls: int = 3
     sets: tuple[str, ...] = ()
     configs: tuple[Path, ...] = ()
@@ -53,6 +55,12 @@ def parser() -> argparse.ArgumentParser:
     )
     _add_run(top.add_argument_group("what is run"))
     _add_settings(top.add_argument_group("models and settings"))
+    early.add_options(top.add_argument_group("stopping early"))
+    reading = top.add_argument_group("reports that are there")
+    compare.add_options(reading)
+    regrade.add_options(reading)
+    exports.add_options(reading)
+    outputs.add_options(reading)
     output = top.add_argument_group("output")
     output.add_argument("--json", action="store_true", help="a JSON object on standard output")
     output.add_argument("--quiet", action="store_true", help="only the result")
@@ -60,7 +68,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _add_run(group: argparse._ArgumentGroup) -> None:
-    group.add_argument("--label", default="default", help="name of the report (default: default)")
+    group.add_argument("--label", help="name of the report (default: the experiment's, or default)")
     group.add_argument(
         "--attempts", type=_whole(1, 10_000), default=3, metavar="N",
         help="attempts at each task (default: 3)",
@@ -94,8 +102,10 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         "(default: 3)",
     )  # fmt: skip
     group.add_argument(
-        "--experiment", type=Path, metavar="FILE", help="an experiment: a patch and its rule"
-    )
+        "--experiment", metavar="NAME|FILE",
+        help="an experiment of the folder experiments/, or a file: a patch over config.yaml and "
+        "perhaps a rule; names the report too, where no --label does",
+    )  # fmt: skip
 
 
 def _add_settings(group: argparse._ArgumentGroup) -> None:
@@ -120,8 +130,9 @@ def options_of(given: argparse.Namespace) -> Options:
     Raises:
         BadOption: options that cannot be used, or not together.
     """
-    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,31}", given.label):
-        raise BadOption(f"--label {given.label[:60]!r}: use 1 to 32 letters, digits, '_' or '-'.")
+    label = given.label or (Path(given.experiment).stem if given.experiment else "default")
+    if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_-]{0,31}", label):
+        raise BadOption(f"--label {label[:60]!r}: use 1 to 32 letters, digits, '_' or '-'.")
     if given.suite in SUITES and given.data is None:
         raise BadOption(f"--suite {given.suite} needs --data PATH: where its files are.")
     if given.data is not None and given.suite not in SUITES:
@@ -129,7 +140,7 @@ def options_of(given: argparse.Namespace) -> Options:
     if given.executor is not None and not re.fullmatch(r"dask://[^\s/:]+:\d{1,5}", given.executor):
         raise BadOption(f"--executor {given.executor}: not dask://HOST:PORT.")
     return Options(
-        label=given.label,
+        label=label,
         attempts=given.attempts,
         only=tuple(name.strip() for name in given.only.split(",") if name.strip()),
         budget_tokens=given.budget,

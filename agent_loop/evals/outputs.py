@@ -1,12 +1,14 @@
 """What is written beside a report for people: Markdown and one HTML page."""
 
+import argparse
+from collections.abc import Callable
 from pathlib import Path
 
 from agent_loop.errors import ReportError, StoreFault
 from agent_loop.evals.page import report_page
 from agent_loop.evals.render_markdown import report_markdown
 from agent_loop.paths import atomic_write
-from agent_loop.store.reports import Report, list_reports, read_report
+from agent_loop.store.reports import Report, find_report, list_reports, read_report
 
 HISTORY = 24
 """Reports of the trend, this one among them."""
@@ -29,6 +31,31 @@ def write_beside(path: Path, report: Report, root: Path) -> list[Path]:
     except OSError as error:
         raise StoreFault(f"{path.parent}: cannot be written: {error}.") from error
     return list(texts)
+
+
+def add_options(group: argparse._ArgumentGroup) -> None:
+    """The options of what people read."""
+    group.add_argument(
+        "--render", metavar="REPORT",
+        help="write Markdown and the HTML page of a report (label or file) beside it",
+    )  # fmt: skip
+    group.add_argument(
+        "--no-page", action="store_true", help="do not write them at the end of an eval"
+    )
+
+
+def run(given: argparse.Namespace, root: Path, say: Callable[[str], None]) -> int:
+    """`--render REPORT`. Returns the exit code.
+
+    Raises:
+        ReportError: there is no such report.
+        MissingExtra: SciPy, statsmodels or matplotlib is not installed.
+        StoreFault: the disk refused.
+    """
+    path = find_report(root, given.render)
+    for made in write_beside(path, read_report(path), root):
+        say(str(made))
+    return 0
 
 
 def history_of(report: Report, root: Path) -> list[Report]:

@@ -43,7 +43,7 @@ def comparison_markdown(comparison: Comparison, mixed: Sequence[str] = ()) -> st
     if mixed:
         parts.append(
             "**These reports are not of the same kind** (`--mix` was given). What differs:\n\n"
-            + _bullets(map(cell, mixed))
+            + _bullets(cell(line, 400) for line in mixed)
         )
     heads = ("report", "passed", "rate", "mean seconds", "mean tokens", "environment")
     parts.append(table(heads, map(_arm_row, comparison.arms)))

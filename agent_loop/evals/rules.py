@@ -202,10 +202,13 @@ def _not_yet(rule: Rule, variant: Report, control: Report | None) -> str:
     if control is None:
         return f"there is no report labelled '{rule.against}' yet"
     for report in (variant, control):
+        if report.stopped:  # what it measured is then too extreme for thresholds
+            return f"report '{report.label}' was stopped early"
         if not report.finished:
             return f"report '{report.label}' is not finished"
     if forbidden := differences([control, variant]):
-        return f"the reports are not comparable: {'; '.join(forbidden[:5])}"
+        more = f"; and {len(forbidden) - 3} more" if len(forbidden) > 3 else ""
+        return f"the reports are not comparable: {'; '.join(forbidden[:3])}{more}"
     return ""
 
 

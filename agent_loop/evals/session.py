@@ -6,22 +6,24 @@ from dataclasses import dataclass, replace
 from agent_loop.assemble import Workshop
 from agent_loop.assemble.stopping import Stopper, leave_at_once
 from agent_loop.config import Config
-from agent_loop.errors import UserError
+from agent_loop.errors import MissingExtra, UserError
 from agent_loop.evals import resume
 from agent_loop.evals.attempt import attempt, keep_trace, tokens_so_far
 from agent_loop.evals.cases import Case, filled, left_of
 from agent_loop.evals.controls import Controlled, control, names
 from agent_loop.evals.crew import Crew, Why
+from agent_loop.evals.experiments import refuse_changed
 from agent_loop.evals.identity import identity
 from agent_loop.evals.ledger import Ledger, is_finished
 from agent_loop.evals.meter import Counter, Meter
 from agent_loop.evals.options import Options
 from agent_loop.evals.progress import Progress
 from agent_loop.evals.rows import total_tokens
+from agent_loop.evals.study import Study
 from agent_loop.evals.suites import Suite, load_suite
 from agent_loop.fixtures import task_hash
 from agent_loop.graph.parts import Control
-from agent_loop.ports import Json, SystemClock
+from agent_loop.ports import Clock, Json, SystemClock
 from agent_loop.store import RunStore, ThreadLock
 from agent_loop.store.reports import FOLDER, Attempt, Plan, Report, report_path
 from agent_loop.tasks import Task
@@ -37,6 +39,7 @@ class Session:
     env: Mapping[str, str]
     screen: Screen
     stopper: Stopper
+    study: Study
 
     def run(self) -> int:
         """Make or continue the report of the label.
@@ -49,16 +52,18 @@ class Session:
         clock = SystemClock()
         lock = store.root / FOLDER / f".{self.options.label}.lock"
         with ThreadLock(lock, f"eval {self.options.label}", clock.now_iso()):
-            return self._locked(store)
+            return self._locked(store, clock)
 
-    def _locked(self, store: RunStore) -> int:
+    def _locked(self, store: RunStore, clock: Clock) -> int:
         suite = _only(load_suite(self.options.suite, self.options.data), self.options.only)
         found = resume.find(store.root, self.options.label)
         if found is not None:
             tasks = [one.task for one in suite.tasks]
             fixtures = {task.name: task_hash(task) for task in tasks}
+            refuse_changed(found.report.plan.experiment, self.study.experiment, self.options.label)
             resume.refuse_changed(found, self._plan(suite, {}), fixtures, self.config)
             if self._complete(found.report, suite):
+                self.study.settle(Ledger(found.path, found.report, clock), self._say)
                 self.screen.result(f"{found.path}: finished, nothing to do", "green")
                 return 0
         with Workshop(
@@ -93,10 +98,20 @@ class Session:
             )
         else:
             resume.refuse_other_world(found, now)
-            path, report = found.path, resume.grown(found.report, plan, now)
+            path = found.path
+            report = replace(resume.grown(found.report, plan, now), stopped="")
+        self.study.refuse_uncomparable(report)
+        if not self.options.quiet:
+            self._open_study(report)
         ledger = Ledger(path, report, workshop.clock)
         ledger.change()
         return self._work(workshop, ledger, tasks)
+
+    def _open_study(self, report: Report) -> None:
+        try:
+            self._say(self.study.opening(report.plan))
+        except MissingExtra as error:
+            self._say(f"what this could see is not known: {error}", "yellow")
 
     def _controlled(self, workshop: Workshop, suite: Suite) -> Controlled:
         if not self.options.controls:
@@ -125,6 +140,7 @@ class Session:
             suite=self.options.suite,
             only=self.options.only,
             budget_tokens=self.options.budget_tokens,
+            experiment=self.study.experiment.planned() if self.study.experiment else None,
             limits=limits,
         )
 
@@ -141,6 +157,7 @@ class Session:
             stopper=self.stopper,
             progress=progress,
             jobs=options.jobs,
+            look=self.study.look,
             keep=lambda row: replace(row, trace=keep_trace(workshop.store, stem, row)),
         )
         with progress.shown():
@@ -166,11 +183,15 @@ class Session:
         }
 
     def _ended(self, ledger: Ledger, why: Why) -> int:
+        if is_finished(ledger.report) or why == "decided":
+            self.study.close(ledger, self._say)
         report = ledger.report
         if self.screen.as_json:
             self.screen.machine(_summary(ledger))
         self.screen.result(f"{ledger.path}: {_words(report)}", "bold")
-        if is_finished(report):
+        if report.stopped:
+            self.screen.result(report.stopped, "green")
+        if is_finished(report) or why == "decided":
             return 0
         if why == "budget":
             self.screen.result("the budget is spent: a larger --budget continues it", "yellow")
@@ -178,8 +199,8 @@ class Session:
             self.screen.result(f"{why}: the same command continues it", "yellow")
         return 130 if why == "interrupted" else 1
 
-    def _say(self, line: str) -> None:
-        self.screen.say(line)
+    def _say(self, line: str, style: str = "") -> None:
+        self.screen.say(line, style)
 
     def _notify(self, line: str) -> None:
         self.screen.say(line, "yellow")
@@ -225,4 +246,6 @@ def _summary(ledger: Ledger) -> dict[str, Json]:
         "passed": sum(row.passed is True for row in judged),
         "environment": sum(row.status == "environment" for row in rows),
         "quarantined": ledger.report.plan.limits.get("quarantined"),
+        "stopped": ledger.report.stopped,
+        "adopted": ledger.report.adopted,
     }

@@ -66,10 +66,15 @@ def _models(
 
 
 def _print(value: Json, patched: set[str]) -> Json:
-    """A fingerprint without the options that an experiment sets on purpose."""
-    if isinstance(value, Mapping) and patched & _CAST:
-        return {key: inner for key, inner in value.items() if key != "options"}
-    return value
+    """A fingerprint without what says nothing new: options that an experiment sets on purpose, and
+    the name of what answered where it is the one that was configured.
+    """
+    if not isinstance(value, Mapping):
+        return value
+    dropped = {"options"} if patched & _CAST else set()
+    if value.get("answered") == value.get("name"):
+        dropped.add("answered")
+    return {key: inner for key, inner in value.items() if key not in dropped}
 
 
 def _unequal(what: str, a: Json, b: Json) -> Iterator[str]:

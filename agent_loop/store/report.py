@@ -125,6 +125,8 @@ class Report:
     identity: Identity
     attempts: tuple[Attempt, ...] = ()
     finished: bool = False
+    stopped: str = ""
+    """Why it was ended before its last attempt (`--stop-early`)."""
     adopted: JsonMap | None = None
     """What the rule decided, once it was applied."""
     version: Literal[1] = 1
