@@ -120,8 +120,11 @@ def check(state: State, run: Run) -> Update:
 
 def _score(update: Update) -> tuple[bool, int, int]:
     """How good an answer is: (passed, tests or asserts that held, proofs that held)."""
-    verdict = verdict_of(cast(State, update)) if update.get("verdict") else None
-    if verdict is None or (update.get("problem") and not update.get("repeat_of")):
+    if update.get("problem"):
+        # The same as before was rejected before, even where it passes the check.
+        return (False, -1, 0 if update.get("repeat_of") else -1)
+    verdict = verdict_of(cast(State, update))
+    if verdict is None:
         return (False, -1, -1)
     count = _COUNT.search(verdict.reason)
     held = int(count[1][:9]) if count else 0
