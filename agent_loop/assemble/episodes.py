@@ -97,7 +97,14 @@ def answer_of(episode: Episode, before: Tree, found: Harvest) -> str:
         f"episode: {episode.reason} after {episode.steps} steps and {episode.calls} tool calls"
         + (f" ({episode.detail})" if episode.detail else "")
     ]
-    notes += [f"not taken: {line}" for line in found.left_out]
+    patch, more = patch_of(before, found)
+    head = "".join(f"{NOTE}{' '.join(line.split())[:500]}\n" for line in [*notes, *more])
+    return head + patch
+
+
+def patch_of(before: Tree, found: Harvest) -> tuple[str, list[str]]:
+    """The patch of a working copy, and a line for each thing that is not in it."""
+    notes = [f"not taken: {line}" for line in found.left_out]
     changed = {path for path in {*before, *found.files} if _differs(before, found, path)}
     binary = sorted(path for path in changed if b"\0" in (found.files.get(path) or b""))
     notes += [f"not taken: {path}: a binary file" for path in binary]
@@ -107,8 +114,7 @@ def answer_of(episode: Episode, before: Tree, found: Harvest) -> str:
     except (PatchRefused, UnicodeDecodeError) as problem:
         notes.append(f"no patch could be made of the working copy: {problem}")
         patch = ""
-    head = "".join(f"{NOTE}{' '.join(line.split())[:500]}\n" for line in notes)
-    return head + patch
+    return patch, notes
 
 
 def _differs(before: Tree, found: Harvest, path: str) -> bool:

@@ -9,7 +9,7 @@ from agent_loop.assemble.toolboxes import Ready, Toolset, open_toolbox
 from agent_loop.checks.project import TREE, Place, ProjectCheck, Reproduced
 from agent_loop.config import Config
 from agent_loop.context import Question, show
-from agent_loop.episode.tools import Tools
+from agent_loop.episode.tools import Harvest, Tools
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.graph.parts import Step, Work, Worked
 from agent_loop.paths import atomic_write
@@ -93,8 +93,10 @@ class ProjectDesk:
         )
         self.step = Step(name="reproduce", run=self._reproduce)
 
-    def toolbox(self, toolset: Toolset) -> Tools:
+    def toolbox(self, toolset: Toolset, over: Harvest | None = None) -> Tools:
         """A working copy of its own with tools over it; the caller closes it.
+
+        `over`: an earlier working copy to go on from.
 
         Raises:
             UserError: the project cannot be judged as the task has it, or is too large for this.
@@ -106,6 +108,7 @@ class ProjectDesk:
             sandbox=self._sandbox,
             config=self._config,
             clock=self._clock,
+            over=over,
         )
         return open_toolbox(self._task, self.check.files.root, toolset, ready=ready)
 

@@ -10,6 +10,7 @@ from agent_loop.checks.project.command import parse_command
 from agent_loop.config import Config
 from agent_loop.episode.tools import BashTools, Container, Ground, StructuredTools, Tests, Tools
 from agent_loop.episode.tools.boxes import ENVIRONMENT, ROOT
+from agent_loop.episode.tools.harvest import Harvest
 from agent_loop.errors import UserError
 from agent_loop.ports import Clock, Limits, Sandbox
 from agent_loop.sandbox import PROJECT_PYTHON
@@ -38,6 +39,8 @@ class Ready:
     """For its limits and seconds."""
     clock: Clock
     """What deadlines are on."""
+    over: Harvest | None = None
+    """An earlier working copy to go on from."""
 
 
 def open_toolbox(task: ProjectTask, workspace: Path, toolset: Toolset, *, ready: Ready) -> Tools:
@@ -64,7 +67,12 @@ def open_toolbox(task: ProjectTask, workspace: Path, toolset: Toolset, *, ready:
     )
     clock, wall_s = ready.clock, ready.config.check.project_s
     container = Container(
-        ready.sandbox, clock, project=workspace, ground=ground, protected=ready.protected
+        ready.sandbox,
+        clock,
+        project=workspace,
+        ground=ground,
+        protected=ready.protected,
+        over=ready.over,
     )
     try:
         shell = _shell(container)

@@ -310,16 +310,32 @@ class Workshop:
         check = make_check(task, self.sandbox(), self.config, self.clock)
         return Bench(check=check, sandbox=self.sandbox().describe)
 
-    def _project(self, task: ProjectTask, folder: Path, config: Config) -> Bench:
-        """With its red run done: a project that cannot be judged is refused before the run."""
-        desk = ProjectDesk(
+    def desk(
+        self, task: ProjectTask, folder: Path, config: Config, sandbox: Sandbox | None = None
+    ) -> ProjectDesk:
+        """A project with its check and its tools, outside of any run; the caller closes both.
+
+        Args:
+            task: the project and how its tests run.
+            folder: for copies and the red run.
+            config: limits, formats and the worker's mode.
+            sandbox: `sandbox()`, or one that stands before it.
+
+        Raises:
+            SandboxUnavailable: no engine, or the configured sandbox never runs projects.
+        """
+        return ProjectDesk(
             task,
             folder,
-            sandbox=self.sandbox(),
+            sandbox=sandbox or self.sandbox(),
             builder=self._builder,
             config=config,
             clock=self.clock,
         )
+
+    def _project(self, task: ProjectTask, folder: Path, config: Config) -> Bench:
+        """With its red run done: a project that cannot be judged is refused before the run."""
+        desk = self.desk(task, folder, config)
         try:
             desk.check.reproduce()
         except BaseException:

@@ -4,9 +4,9 @@ import socket
 from collections.abc import Callable
 
 import uvicorn
+from starlette.types import ASGIApp
 
 from agent_loop.errors import UserError
-from agent_loop.webguard.guard import Guard
 
 LOOPBACK = "127.0.0.1"
 SHUTDOWN_S = 3
@@ -32,14 +32,14 @@ def bound(port: int) -> socket.socket:
     return server
 
 
-def serve(app: Guard, server: socket.socket, *, ready: Callable[[], None] | None = None) -> None:
+def serve(app: ASGIApp, server: socket.socket, *, ready: Callable[[], None] | None = None) -> None:
     """Answer until a signal comes. `ready` is called when requests are taken."""
     running = _Announcing(settings(app))
     running.ready = ready
     running.run(sockets=[server])
 
 
-def settings(app: Guard) -> uvicorn.Config:
+def settings(app: ASGIApp) -> uvicorn.Config:
     """How both doors run: no access log (addresses hold tokens), no proxy believed, no sockets."""
     return uvicorn.Config(
         app,

@@ -65,8 +65,11 @@ class Container:
         project: Path,
         ground: Ground,
         protected: Callable[[str], bool],
+        over: Harvest | None = None,
     ) -> None:
         """`project` is the untouched copy; its protected files are mounted from there.
+
+        `over` is an earlier working copy that this one goes on from.
 
         Raises:
             SandboxUnavailable: no container could be started, or a protection is missing.
@@ -75,14 +78,15 @@ class Container:
         self._ground = ground
         self._files = Tree(project)
         self._protected = protected
+        self._contents: Mapping[str, bytes] = over.files if over else self._files
+        self._executable = self._files.executable if over is None else over.executable.__contains__
         self._mounts, self.read_only = read_only(project, self._files, protected)
         self._closed = threading.Event()
         self._hands: Talk | None = None
         self._keeper = Talk(sandbox.open(keeper_box(ground)), clock)
         try:
-            self._lay(
-                list(self._files), {path: self._files.link(path) for path in self._files.symlinks}
-            )
+            links = self._files.symlinks - set(self._contents)
+            self._lay(list(self._contents), {path: self._files.link(path) for path in links})
             self._start_hands()
         except BaseException:
             self.close()
@@ -170,8 +174,8 @@ class Container:
         files: list[tuple[str, int, bool]] = []
         body = bytearray()
         for path in paths:
-            data = self._files[path]
-            files.append((path, len(data), self._files.executable(path)))
+            data = self._contents[path]
+            files.append((path, len(data), self._executable(path)))
             body += data
             if len(body) > PUT_BYTES:
                 self._put(files, {}, bytes(body))

@@ -1,0 +1,1 @@
+"""The tools of an episode and the gate, for any client that speaks MCP."""
