@@ -8,7 +8,7 @@ from agent_loop.workspace.quoting import unquoted
 
 State = tuple[bytes, bool]
 """Content, and whether the file is executable."""
-_HUNK = re.compile(rb"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@$")
+_HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@$")
 _NO_NEWLINE = b"\\ No newline at end of file"
 
 
@@ -86,7 +86,10 @@ def _apply_section(lines: list[bytes], files: dict[str, State]) -> None:
 
 
 def _head(lines: list[bytes]) -> tuple[_Section, int]:
-    section = _Section(_path_of(lines[0].decode()))
+    try:
+        section = _Section(_path_of(lines[0].decode()))
+    except (UnicodeDecodeError, ValueError) as error:
+        raise BadPatch(f"the name in {lines[0][:200]!r} cannot be read") from error
     at = 1
     while at < len(lines) and not lines[at].startswith(b"@@ "):
         line = lines[at]
@@ -119,6 +122,8 @@ def _apply_hunks(old: bytes, lines: list[bytes], path: str) -> bytes:
         start = int(match.group(1)) if match else 0
         count = _counts(lines[at])[0]
         start = start - 1 if count else start
+        if not done <= start <= len(source):
+            raise BadPatch(f"{path}: the hunk {lines[at][:80]!r} lies before the last, or outside")
         out += source[done:start]
         done = _apply_hunk(source, start, lines[at + 1 : stop], out, path)
         at = stop

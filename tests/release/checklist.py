@@ -179,7 +179,7 @@ def _project_task(work: Path) -> list[str]:
 
 
 def _page(place: Place) -> None:
-    argv = [str(place.python), "-m", "agent_loop.dashboard", "--port", "0", "--no-browser"]
+    argv = [str(place.python), "-m", "agent_loop.dashboard", "--port", "0", "--no-open"]
     with subprocess.Popen(
         argv, cwd=place.work, env=_plain_environment(), text=True, stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
