@@ -315,14 +315,7 @@ class Workshop:
     ) -> ProjectDesk:
         """A project with its check and its tools, outside of any run; the caller closes both.
 
-        Args:
-            task: the project and how its tests run.
-            folder: for copies and the red run.
-            config: limits, formats and the worker's mode.
-            sandbox: `sandbox()`, or one that stands before it.
-
-        Raises:
-            SandboxUnavailable: no engine, or the configured sandbox never runs projects.
+        `folder` takes copies and the red run; `sandbox` may be one that stands before ours.
         """
         return ProjectDesk(
             task,

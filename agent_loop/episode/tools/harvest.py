@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from agent_loop.episode.tools.shown import visible
+from agent_loop.episode.tools.shown import one_line
 from agent_loop.episode.tools.talk import Ended, Talk
 from agent_loop.workspace import Tree
 
@@ -64,14 +64,14 @@ def harvest(
         if len(files) > MOST_FILES:
             raise Ended(f"more than {MOST_FILES} files")
         if why := _problem(path, project, protected):
-            left.append(f"{visible(path)[:200]}: {why}")
+            left.append(f"{one_line(path)}: {why}")
         elif not _leftover(path, project) and not protected(path):
             files[path] = data
             if header.get("executable"):
                 executable.add(path)
         header, data = keeper.take(deadline=deadline)
     left += [
-        f"{visible(str(path))[:200]}: {visible(str(why))[:200]}"
+        f"{one_line(str(path))}: {one_line(str(why))}"
         for path, why in header.get("left", ())
         if path not in project.symlinks
     ]

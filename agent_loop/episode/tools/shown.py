@@ -11,6 +11,11 @@ def visible(text: str) -> str:
     return _ACTS.sub(lambda found: f"\\x{ord(found[0]):02x}", plain)
 
 
+def one_line(text: str, most_chars: int = 200) -> str:
+    r"""A hostile name on one line, its line ends and tabs shown as `\x0a`."""
+    return visible(text[:most_chars]).replace("\n", "\\x0a").replace("\t", "\\x09")
+
+
 def decoded(data: bytes) -> str:
     r"""Bytes that are not UTF-8 by their number (`\xff`)."""
     return visible(data.decode("utf-8", "backslashreplace"))
