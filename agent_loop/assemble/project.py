@@ -24,6 +24,7 @@ TOOLS_PART = 0.35
 """The same where a worker with tools looks at files itself and needs room for what it sees."""
 _OUTPUT_PART = 0.25
 """Of that, for what the failing tests say."""
+_EXAMPLE_PATH = "path/of/file.py"
 _SEARCH_REPLACE = """Format of an edit: the file's path, then a block that stands once in the file.
 
 path/of/file.py
@@ -73,6 +74,7 @@ class ProjectDesk:
         self._builder = builder
         self._config = config
         self._clock = clock
+        self._variants = config.prompt_variants
         tools = config.worker_mode == "tools"
         self._limit_chars = int(prompt_chars(config) * (TOOLS_PART if tools else MATERIAL_PART))
         self._format = "" if tools else _FORMATS[config.edit_format]
@@ -152,11 +154,19 @@ class ProjectDesk:
         head = f"{red.summary}. They say (output of a program):\n\n{said}"
         files = self.check.files
         question = Question(task=self._task.task, failing=red.wanted, evidence=red.output)
-        left = self._limit_chars - len(head) - len(self._format) - 10
+        how = self._with_real_path(files)
+        left = self._limit_chars - len(head) - len(how) - 10
         shown = show(
             files,
             question,
             budget=max(left, 500),
             read_only=[path for path in files if self.check.protected(path)],
         )
-        return f"{shown.text}\n\n{head}\n\n{self._format}".rstrip()
+        return f"{shown.text}\n\n{head}\n\n{how}".rstrip()
+
+    def _with_real_path(self, files: Mapping[str, bytes]) -> str:
+        """The format's example, about a file of this project where the variant asks for that."""
+        free = [path for path in files if path.endswith(".py") and not self.check.protected(path)]
+        if "real_path_example" not in self._variants or not free:
+            return self._format
+        return self._format.replace(_EXAMPLE_PATH, min(free, key=lambda path: (len(path), path)))

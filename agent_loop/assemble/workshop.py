@@ -68,6 +68,7 @@ class Workshop:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
+        self.store.database = self.config.database
         self._company = Company(self.store.root, self.clock, self.notify)
         self._telemetry = Telemetry(self.config.otel)
 

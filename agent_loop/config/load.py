@@ -17,7 +17,8 @@ ALLOW_LOCAL = "AGENT_LOOP_ALLOW_LOCAL"
 PATCH = "AGENT_LOOP_CONFIG"
 _CAST = ("models", "model_options", "fallback")
 _MACHINE = ("base_urls", "api_key_names", "model_timeouts", "retries", "sandbox",
-            "sandbox_runtime", "sandbox_image", "sandbox_limits", "otel", "runs_dir")  # fmt: skip
+            "sandbox_runtime", "sandbox_image", "sandbox_limits", "otel", "checkpoints",
+            "runs_dir")  # fmt: skip
 _LOCAL = (
     f"'sandbox: local' runs model-written code on this machine and needs {ALLOW_LOCAL}=1 "
     "in the environment as well"

@@ -81,6 +81,17 @@ def _every_role(models: dict[Role, str]) -> dict[Role, str]:
     return models
 
 
+def _database(text: str) -> str:
+    """Never quotes the text: a password may stand in it."""
+    if text == "sqlite":
+        return text
+    if not re.fullmatch(r"postgres(ql)?://\S+", text):
+        raise ValueError("must be sqlite or postgresql://[user@]host[:port]/database")
+    if re.search(r"[?&](password|sslpassword)=", text):
+        raise ValueError("must not hold a password after '?': use PGPASSWORD or ~/.pgpass")
+    return text
+
+
 def _as_tuple(data: object) -> object:
     return tuple(data) if isinstance(data, list) else data
 
@@ -269,12 +280,15 @@ class Config(BaseModel):
     """Over the shipped table; a model in neither costs an unknown amount, never nothing."""
     max_context_chars: int = Field(default=24_000, ge=1000, le=10_000_000)
     prompt_variants: Annotated[
-        tuple[Literal["real_path_example", "no_plan"], ...], BeforeValidator(_as_tuple)
+        tuple[Literal["real_path_example", "no_plan", "worked_example"], ...],
+        BeforeValidator(_as_tuple),
     ] = ()
     numbers: Literal["check", "ignore"] = "check"
     arxiv_contact: str = Field(default="", max_length=200)
     """A mail address or page for the User-Agent of searches, so that arXiv can turn to somebody."""
     otel: OtelSettings = OtelSettings()
+    checkpoints: Annotated[str, AfterValidator(_database)] = "sqlite"
+    """Where graph states are: a file in `runs_dir`, or `postgresql://[user@]host[:port]/database`."""
     runs_dir: Annotated[Path, BeforeValidator(_as_path)] = Path("runs")
 
     _keys: dict[str, SecretStr] = PrivateAttr(default_factory=dict)
@@ -330,7 +344,14 @@ class Config(BaseModel):
     def as_record(self) -> dict[str, Json]:
         """Plain JSON for records and the trace; no secret in it."""
         record: dict[str, Json] = json.loads(redact(self.model_dump_json()))
+        # Up to the last @: a password that is not percent-encoded may hold one.
+        record["checkpoints"] = re.sub(r"://.*@", "://[redacted]@", self.checkpoints)
         return record
+
+    @property
+    def database(self) -> str | None:
+        """The PostgreSQL server that keeps graph states, login included; `None`: a file does."""
+        return None if self.checkpoints == "sqlite" else self.checkpoints
 
     def hash(self) -> str:
         """SHA-256 of the record, hex."""

@@ -4,10 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 
-from langgraph.checkpoint.sqlite import SqliteSaver
-
 from agent_loop.errors import ThreadError
-from agent_loop.graph import saver
+from agent_loop.graph import database
 from agent_loop.graph.driver import Driver, config_of, ended_before, look_at
 from agent_loop.graph.jobs import FILE, Begun, read_job, write_job
 from agent_loop.graph.parts import Control, Job, Limits, Parts, Result, Standing
@@ -84,7 +82,7 @@ def standing(store: RunStore, thread: str) -> Standing:
         StoreFault: its state cannot be read.
     """
     read_job(store, thread)
-    with saver.read_only(store.checkpoints, thread) as checkpoints:
+    with database.read_only(store, thread) as checkpoints:
         look = look_at(checkpoints, thread) if checkpoints else None
     if look is None:
         ended = ended_before(store, thread)
@@ -102,10 +100,10 @@ def standing(store: RunStore, thread: str) -> Standing:
 
 
 @contextmanager
-def held(thread: str, parts: Parts, store: RunStore) -> Iterator[SqliteSaver]:
+def held(thread: str, parts: Parts, store: RunStore) -> Iterator[database.Saver]:
     """The thread's lock and its open database, for as long as it is driven."""
     with (
         store.lock(thread, parts.clock),
-        saver.opened(store.checkpoints, thread) as checkpoints,
+        database.opened(store, thread) as checkpoints,
     ):
         yield checkpoints

@@ -1,6 +1,5 @@
 """Drives one thread that is locked and whose database is open."""
 
-import sqlite3
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -8,13 +7,13 @@ from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.sqlite import SqliteSaver
 from langgraph.errors import GraphDrained, GraphRecursionError
 from langgraph.types import Command, Interrupt
 from langsmith import tracing_context
 
 from agent_loop.errors import AgentLoopError, Cancelled, FaultError, StoreFault, ThreadError
 from agent_loop.graph.build import build
+from agent_loop.graph.database import Saver, fault_of
 from agent_loop.graph.jobs import Begun
 from agent_loop.graph.nodes import Run, spent
 from agent_loop.graph.parts import Control, Parts, Result
@@ -53,7 +52,7 @@ def config_of(thread: str, checkpoint_id: str = "") -> RunnableConfig:
     return {"configurable": {"thread_id": thread, "checkpoint_ns": "", **at}}
 
 
-def look_at(checkpoints: SqliteSaver, thread: str) -> Look | None:
+def look_at(checkpoints: Saver, thread: str) -> Look | None:
     """The newest step of a thread, checked; `None` where there is none.
 
     Raises:
@@ -61,8 +60,12 @@ def look_at(checkpoints: SqliteSaver, thread: str) -> Look | None:
     """
     try:
         found = checkpoints.get_tuple(config_of(thread))
-    except (sqlite3.Error, ValueError, TypeError) as error:
-        raise store_fault("checkpoints.sqlite", error) from error
+    except (ValueError, TypeError) as error:
+        raise store_fault("checkpoints", error) from error
+    except Exception as error:
+        if fault := fault_of(error):
+            raise fault from error
+        raise
     return look_of(thread, found) if found else None
 
 
@@ -127,7 +130,7 @@ class Driver:
         begun: Begun,
         parts: Parts,
         store: RunStore,
-        checkpoints: SqliteSaver,
+        checkpoints: Saver,
         control: Control,
     ) -> None:
         job = begun.job
@@ -229,10 +232,12 @@ class Driver:
                 self._graph.invoke(
                     cast(Any, value), config, durability="sync", control=self._control.graph
                 )
-        except sqlite3.Error as error:
-            raise store_fault(self._store.checkpoints, error) from error
         except GraphRecursionError as error:
             raise StoreFault(f"the run took more steps than its caps allow ({error}).") from error
+        except Exception as error:
+            if fault := fault_of(error):
+                raise fault from error
+            raise
 
     @cached_property
     def _graph(self) -> Any:  # noqa: ANN401 - langgraph's compiled type has four parameters

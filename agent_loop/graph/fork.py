@@ -5,10 +5,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from langgraph.checkpoint.base import CheckpointTuple
-from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agent_loop.errors import StoreFault, ThreadError
-from agent_loop.graph import saver
+from agent_loop.graph import database
 from agent_loop.graph.build import build
 from agent_loop.graph.drive import held, read_job
 from agent_loop.graph.driver import Driver, Look, config_of, look_of
@@ -63,7 +62,7 @@ def steps(store: RunStore, thread: str) -> list[Past]:
         StoreFault: the database cannot be read.
     """
     read_job(store, thread)
-    with saver.read_only(store.checkpoints, thread) as checkpoints:
+    with database.read_only(store, thread) as checkpoints:
         found = list(_pasts(thread, checkpoints)) if checkpoints else []
     return sorted(found, key=lambda past: past.step)
 
@@ -117,7 +116,7 @@ def start_fork(
     refuse_unforkable(fork)
     job = read_job(store, fork.origin).job
     job = replace(job, limits=fork.limits) if fork.limits else job
-    with saver.read_only(store.checkpoints, fork.origin) as old:
+    with database.read_only(store, fork.origin) as old:
         found = old and old.get_tuple(config_of(fork.origin, fork.past.checkpoint_id))
     if not found:
         raise StoreFault(f"step {fork.past.step} of '{fork.origin}' is gone from the database.")
@@ -136,7 +135,7 @@ def start_fork(
         return driver.go_on(None)
 
 
-def _pasts(thread: str, checkpoints: SqliteSaver) -> Iterator[Past]:
+def _pasts(thread: str, checkpoints: database.Saver) -> Iterator[Past]:
     for found in checkpoints.list(config_of(thread), limit=_MAX_STEPS):
         look = look_of(thread, found)
         step = found.metadata.get("step")
@@ -151,7 +150,7 @@ def _pasts(thread: str, checkpoints: SqliteSaver) -> Iterator[Past]:
             )
 
 
-def _copy(found: CheckpointTuple, new: str, checkpoints: SqliteSaver) -> None:
+def _copy(found: CheckpointTuple, new: str, checkpoints: database.Saver) -> None:
     """Written by the new thread's saver, so that its long texts are the new thread's own.
 
     A pause that waits there is not copied: its node asks again.
@@ -160,7 +159,7 @@ def _copy(found: CheckpointTuple, new: str, checkpoints: SqliteSaver) -> None:
     checkpoints.put(config_of(new), found.checkpoint, metadata, {})
 
 
-def _guide(text: str, new: str, driver: Driver, checkpoints: SqliteSaver) -> None:
+def _guide(text: str, new: str, driver: Driver, checkpoints: database.Saver) -> None:
     """What the owner's guidance does at a pause, done here: the counters start again."""
     copied = checkpoints.get_tuple(config_of(new))
     look: Look | None = look_of(new, copied) if copied else None

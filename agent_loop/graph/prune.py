@@ -80,6 +80,8 @@ def plan(store: RunStore, *, keep_bytes: int | None = None) -> Pruning:
     Raises:
         StoreFault: the database cannot be read.
     """
+    if store.database is not None:
+        return Pruning(cuts=(), size_bytes=0, note="the steps are in PostgreSQL: prune them there")
     if not store.checkpoints.is_file():
         return Pruning(cuts=(), size_bytes=0, note=f"{store.checkpoints} is not there")
     with _connected(store) as conn:

@@ -7,10 +7,7 @@ compressed into the table `texts` under its hash, and the checkpoint holds the h
 Nothing is ever built from a name in the database, so a tampered one can only be refused.
 """
 
-import hashlib
-import json
 import sqlite3
-import zlib
 from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -19,147 +16,17 @@ from typing import Any
 from langchain_core.runnables import RunnableConfig
 from langgraph.checkpoint.base import WRITES_IDX_MAP
 from langgraph.checkpoint.sqlite import SqliteSaver
-from langgraph.types import Interrupt
 
 from agent_loop.errors import StoreFault
-from agent_loop.ports import Json
+from agent_loop.graph.serde import JsonSerde, texts_in, unreadable
 
-LONG_CHARS = 256
+__all__ = ["BUSY_S", "TextSaver", "opened", "read_only", "store_fault", "texts_in", "unreadable"]
+
 BUSY_S = 30.0
 """How long a write waits for another process. Python's default of 5 s loses against a backup."""
-MAX_TEXT_BYTES = 8 << 20
-_MAX_DOCUMENT_BYTES = 64 << 20
-_TAG = "$"
-_KIND = "agent-loop-json"
-_PACKED = "agent-loop-json-z"
 _TABLE = """CREATE TABLE IF NOT EXISTS texts (
     thread_id TEXT NOT NULL, hash TEXT NOT NULL, body BLOB NOT NULL, PRIMARY KEY (thread_id, hash)
 )"""
-
-
-class JsonSerde:
-    """LangGraph's SerializerProtocol over JSON and the table of texts."""
-
-    def __init__(self, conn: sqlite3.Connection, thread: str) -> None:
-        self._conn = conn
-        self._thread = thread
-        self._kept: set[str] = set()
-        self._new: dict[str, bytes] = {}
-
-    def dumps_typed(self, obj: object) -> tuple[str, bytes]:
-        """What langgraph stores: checkpoints, channel values, interrupts.
-
-        Raises:
-            TypeError: something that is not plain JSON got into the state.
-        """
-        raw = json.dumps(self._plain(obj), allow_nan=False, separators=(",", ":")).encode()
-        # Mostly channel versions, 50 bytes each and alike: they pack to a fifth.
-        return (_KIND, raw) if len(raw) < LONG_CHARS else (_PACKED, zlib.compress(raw, 6))
-
-    def loads_typed(self, data: tuple[str, bytes]) -> object:
-        """Raises StoreFault for what this class did not write."""
-        kind, raw = data
-        try:
-            return self._rich(_document(kind, raw))
-        except RecursionError as error:
-            raise unreadable(f"a saved step is damaged ({error})") from error
-
-    def _plain(self, value: object) -> Json:
-        if value is None or isinstance(value, bool | int | float):
-            return value
-        if isinstance(value, str):
-            return {_TAG: "text", "hash": self._keep(value)} if len(value) > LONG_CHARS else value
-        if isinstance(value, dict):
-            if not all(isinstance(key, str) and key != _TAG for key in value):
-                raise TypeError(f"only text keys other than '{_TAG}' can be saved")
-            return {key: self._plain(item) for key, item in value.items()}
-        if isinstance(value, list | tuple):
-            return [self._plain(item) for item in value]
-        if isinstance(value, Interrupt):
-            return {_TAG: "interrupt", "value": self._plain(value.value), "id": value.id}
-        if isinstance(value, BaseException):
-            return repr(value)[
-                :1_000
-            ]  # langgraph notes a failed task's error; nobody reads it back
-        raise TypeError(f"a {type(value).__name__} cannot be saved: states are plain JSON")
-
-    def _rich(self, value: Json) -> object:
-        if isinstance(value, list):
-            return [self._rich(item) for item in value]
-        if not isinstance(value, dict):
-            return value
-        tag = value.get(_TAG)
-        if tag is None:
-            return {key: self._rich(item) for key, item in value.items()}
-        if tag == "text":
-            return self._text(value.get("hash"))
-        if tag == "interrupt" and isinstance(value.get("id"), str):
-            return Interrupt(value=self._rich(value.get("value")), id=value["id"])
-        raise unreadable("a saved step holds an unknown tag")
-
-    def _keep(self, text: str) -> str:
-        raw = text.encode("utf-8", "replace")
-        name = hashlib.sha256(raw).hexdigest()
-        if name not in self._kept and name not in self._new:
-            self._new[name] = zlib.compress(raw, 6)
-        return name
-
-    def write_texts(self, cursor: sqlite3.Cursor) -> None:
-        """Insert the texts that steps have named since, in the transaction of their step."""
-        rows = [(self._thread, name, body) for name, body in list(self._new.items())]
-        if rows:
-            cursor.executemany(
-                "INSERT OR IGNORE INTO texts (thread_id, hash, body) VALUES (?, ?, ?)", rows
-            )
-        for _, name, _ in rows:
-            self._kept.add(name)
-            self._new.pop(name, None)
-
-    def _text(self, name: object) -> str:
-        row = self._conn.execute(
-            "SELECT body FROM texts WHERE thread_id = ? AND hash = ?", (self._thread, str(name))
-        ).fetchone()
-        if row is None or not isinstance(row[0], bytes):
-            raise unreadable("a text that a saved step names is gone")
-        unpacker = zlib.decompressobj()
-        try:
-            raw = unpacker.decompress(row[0], MAX_TEXT_BYTES)
-        except zlib.error as error:
-            raise unreadable(f"a saved text is damaged ({error})") from error
-        if hashlib.sha256(raw).hexdigest() != name:
-            raise unreadable("a saved text is not the one its hash names")
-        return raw.decode("utf-8", "replace")
-
-
-def texts_in(kind: object, raw: object) -> set[str]:
-    """Hashes of the long texts that a saved document names.
-
-    Raises:
-        StoreFault: this program did not write it.
-    """
-    return _named(_document(kind, raw))
-
-
-def _named(value: Json) -> set[str]:
-    if isinstance(value, list):
-        return set().union(*map(_named, value))
-    if not isinstance(value, dict):
-        return set()
-    if value.get(_TAG) == "text":
-        return {str(value.get("hash"))}
-    return set().union(*map(_named, value.values()))
-
-
-def _document(kind: object, raw: object) -> Json:
-    if kind not in (_KIND, _PACKED) or not isinstance(raw, bytes):
-        raise unreadable("a saved step is of a kind that this program does not write")
-    try:
-        if kind == _PACKED:
-            raw = zlib.decompressobj().decompress(raw, _MAX_DOCUMENT_BYTES)
-        document: Json = json.loads(raw)
-    except (ValueError, RecursionError, zlib.error) as error:
-        raise unreadable(f"a saved step is damaged ({error})") from error
-    return document
 
 
 class TextSaver(SqliteSaver):
@@ -171,9 +38,11 @@ class TextSaver(SqliteSaver):
     still until every wait timed out).
     """
 
-    def __init__(self, conn: sqlite3.Connection, serde: JsonSerde) -> None:
+    def __init__(self, conn: sqlite3.Connection, thread: str) -> None:
+        serde = JsonSerde(lambda name: _text(conn, thread, name))
         super().__init__(conn, serde=serde)
         self._texts = serde
+        self._thread = thread
 
     def with_allowlist(self, extra_allowlist: object) -> "TextSaver":
         """Itself: there are no classes to allow, and the library's own answer is a warning."""
@@ -199,7 +68,25 @@ class TextSaver(SqliteSaver):
         with super().cursor(transaction) as cursor:
             yield cursor
             if transaction:
-                self._texts.write_texts(cursor)
+                _write_texts(cursor, self._thread, self._texts)
+
+
+def _text(conn: sqlite3.Connection, thread: str, name: str) -> object:
+    row = conn.execute(
+        "SELECT body FROM texts WHERE thread_id = ? AND hash = ?", (thread, name)
+    ).fetchone()
+    return row[0] if row else None
+
+
+def _write_texts(cursor: sqlite3.Cursor, thread: str, texts: JsonSerde) -> None:
+    """Insert the texts that steps have named since, in the transaction of their step."""
+    new = texts.new_texts()
+    if new:
+        rows = [(thread, name, body) for name, body in new]
+        cursor.executemany(
+            "INSERT OR IGNORE INTO texts (thread_id, hash, body) VALUES (?, ?, ?)", rows
+        )
+    texts.written(name for name, _ in new)
 
 
 @contextmanager
@@ -222,7 +109,7 @@ def opened(path: Path, thread: str, *, busy_s: float = BUSY_S) -> Iterator[Sqlit
             conn.execute(_TABLE)
             conn.execute("BEGIN IMMEDIATE")
             conn.rollback()
-            saver = TextSaver(conn, JsonSerde(conn, thread))
+            saver = TextSaver(conn, thread)
             saver.setup()
         except sqlite3.Error as error:
             raise store_fault(path, error) from error
@@ -251,17 +138,9 @@ def read_only(path: Path, thread: str) -> Iterator[SqliteSaver | None]:
     except sqlite3.Error as error:
         raise store_fault(path, error) from error
     with closing(conn):
-        saver = TextSaver(conn, JsonSerde(conn, thread))
+        saver = TextSaver(conn, thread)
         saver.is_setup = True  # its set-up writes
         yield saver
-
-
-def unreadable(problem: str) -> StoreFault:
-    """A database that holds something this program did not write."""
-    return StoreFault(
-        f"checkpoints.sqlite: {problem}. Nothing was run. "
-        "Start the task again under a new --thread."
-    )
 
 
 def store_fault(path: Path | str, error: Exception) -> StoreFault:

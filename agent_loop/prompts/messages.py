@@ -15,13 +15,15 @@ from agent_loop.errors import ConfigError
 from agent_loop.ports import Message
 from agent_loop.prompts.fence import bounded, fenced
 
-VARIANTS = ("no_plan", "real_path_example")
+VARIANTS = ("no_plan", "real_path_example", "worked_example")
 KINDS = ("code", "project", "research")
 _NAMES = ("lead.system", "lead.user", "worker.system", "worker.user", "worker.again",
           "reviewer.system", "reviewer.user", "reviewer.lap")  # fmt: skip
 _EPISODE_NAMES = ("episode.system", "episode.user", "episode.again")
 """Only projects are worked on with tools."""
 _TOLD_LAPS = 2
+_EXAMPLE = ("example.user", "example.answer")
+"""Of code tasks: a project's example would be another project's edit."""
 _HOLE = re.compile(r"\{\{(\w+)\}\}")
 
 
@@ -66,7 +68,7 @@ class Prompts:
 
     def worker(self, brief: Brief, plan: str, laps: Sequence[Lap]) -> tuple[Message, ...]:
         """What worker and escalation are asked after these laps."""
-        opening = self._opening("worker", brief, plan)
+        opening = self._with_example(self._opening("worker", brief, plan))
         turns = [
             (
                 Message(role="assistant", content=bounded(lap.reply, self.max_chars // 3)),
@@ -117,6 +119,17 @@ class Prompts:
             Message(role="system", content=self.texts[f"{role}.system"].strip()),
             Message(role="user", content=filled(self.texts[f"{role}.user"], holes)),
         )
+
+    def _with_example(self, opening: tuple[Message, ...]) -> tuple[Message, ...]:
+        """Another task and its answer before the task, where the variant asks for one."""
+        asked, answered = self.texts.get("example.user"), self.texts.get("example.answer")
+        if "worked_example" not in self.variants or not asked or not answered:
+            return opening
+        example = (
+            Message(role="user", content=asked.strip()),
+            Message(role="assistant", content=answered.strip()),
+        )
+        return (opening[0], *example, *opening[1:])
 
     def _again(self, lap: Lap) -> str:
         return filled(self.texts["worker.again"], self._said(lap))
@@ -194,6 +207,7 @@ def load(kind: str, *, variants: Sequence[str] = (), max_chars: int = 24_000) ->
     if kind not in KINDS:
         raise ConfigError("prompts", f"no prompts for tasks of kind '{kind}'")
     folder = resources.files("agent_loop.prompts") / kind
-    names = (*_NAMES, *(_EPISODE_NAMES if kind == "project" else ()))
+    more = {"project": _EPISODE_NAMES, "code": _EXAMPLE}
+    names = (*_NAMES, *more.get(kind, ()))
     texts = {name: (folder / f"{name}.txt").read_text(encoding="utf-8") for name in names}
     return Prompts(texts=texts, variants=tuple(variants), max_chars=max_chars)

@@ -24,8 +24,10 @@ class RunStore:
     writes raises StoreFault when the disk refuses.
     """
 
-    def __init__(self, root: Path) -> None:
+    def __init__(self, root: Path, *, database: str | None = None) -> None:
+        """`database`: the PostgreSQL server that has the checkpoints instead of a file here."""
         self.root = root
+        self.database = database
         self._listed: dict[str, tuple[tuple[int, int, int], Summary | None]] = {}
 
     @property

@@ -83,9 +83,10 @@ def drive_on(
     delay_s: float,
     check: Check | None = None,
     live: Events | None = None,
+    database: str | None = None,
 ) -> str:
     """Start the thread, or continue it where it is there already; the outcome."""
-    store = RunStore(Path(root))
+    store = RunStore(Path(root), database=database)
     known = store.read_file(thread, "job.json") is not None
     replies = drive.standing(store, thread).replies if known else {}
     made = Parts(
@@ -102,9 +103,9 @@ def drive_on(
     ).outcome
 
 
-def child(root: str, thread: str, delay_s: float) -> None:
+def child(root: str, thread: str, delay_s: float, database: str | None = None) -> None:
     """What a killed process runs."""
-    drive_on(root, thread, delay_s)
+    drive_on(root, thread, delay_s, database=database)
 
 
 def drive_real(root: str, thread: str, delay_s: float, image: str) -> str:
