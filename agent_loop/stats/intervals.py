@@ -56,7 +56,7 @@ def paired_bootstrap_by_task(
     """Mean of the per-task differences, second - first, with a bootstrap over tasks.
 
     Tasks are drawn, not attempts: attempts at one task are not independent of one another. Tasks
-    without a value on either side are left out; `None` when none is left. With fewer than ten tasks
+    without a value on either side are left out; `None` when none is left. With fewer than six tasks
     the range is too narrow (docs/evals.md has the simulated coverage).
     """
     return bootstrap_mean(list(task_differences(first, second).values()), confidence=confidence)

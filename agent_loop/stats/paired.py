@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from agent_loop.stats.science import multipletests, scipy_stats
 
-EXACT_TASKS = 13
-"""Up to here every assignment of signs is tried (2 ** 13); above, 9,999 drawn ones."""
+EXACT_TASKS = 15
+"""Up to here every assignment of signs is tried (2 ** 15); above, 9,999 drawn ones."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def mcnemar_exact(b: int, c: int) -> float | None:
 def sign_flip_p(differences: Sequence[float]) -> float | None:
     """Two-sided p value of "the mean of these per-task differences is 0", by flipping signs.
 
-    Exact up to 13 tasks. `None` when nothing differs. It counts tasks, not attempts, so it holds
+    Exact up to 15 tasks. `None` when nothing differs. It counts tasks, not attempts, so it holds
     where attempts at one task hang together; SciPy's `permutation_test`.
     """
     import numpy as np  # noqa: PLC0415
