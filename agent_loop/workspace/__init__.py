@@ -2,6 +2,7 @@
 
 from agent_loop.workspace.copying import CopyReport, copy_project, manifest_path
 from agent_loop.workspace.export import changes_patch, states_of
+from agent_loop.workspace.fetching import fetch_source, unpack
 from agent_loop.workspace.patch import FileState, PatchRefused, write_patch
 from agent_loop.workspace.survey import CopyLimits, LeftOut
 from agent_loop.workspace.tree import Tree, file_digest
@@ -17,8 +18,10 @@ __all__ = [
     "apply",
     "changes_patch",
     "copy_project",
+    "fetch_source",
     "file_digest",
     "manifest_path",
     "states_of",
+    "unpack",
     "write_patch",
 ]

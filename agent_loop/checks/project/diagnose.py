@@ -54,6 +54,9 @@ class Trouble:
 
     problem: str
     fix: str
+    packages: tuple[str, ...] = ()
+    """What would have to be in the test image."""
+    are_plugins: bool = False
 
 
 def trouble(run: TestRun, *, known: Collection[str], said: str) -> Trouble | None:
@@ -156,6 +159,8 @@ def _plugins(problem: str, names: list[str]) -> Trouble:
     return Trouble(
         problem=f"{problem}: {shown} is not in the test image",
         fix=f"Add {shown} to requirements and {modules} to pytest_plugins in the task file",
+        packages=tuple(names),
+        are_plugins=True,
     )
 
 
@@ -191,6 +196,7 @@ def _missing_module(run: TestRun, known: Collection[str], said: str) -> Trouble 
             return Trouble(
                 problem=f"{node} needs the module '{name}', which is not in the test image",
                 fix="Add its package to requirements in the task file",
+                packages=(name,),
             )
     return None
 

@@ -1,0 +1,264 @@
+"""The last word on a bug: fresh containers, the real gate, and a certificate."""
+
+import hashlib
+import json
+import shutil
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from agent_loop import tasks
+from agent_loop.assemble import Yard
+from agent_loop.benchgen.bugs import Bug
+from agent_loop.benchgen.difficulty import Difficulty, estimate
+from agent_loop.benchgen.ground import Ground
+from agent_loop.benchgen.journal import Fate
+from agent_loop.benchgen.leaks import leaks, secrets_of
+from agent_loop.benchgen.sieve import Sifted
+from agent_loop.benchgen.wording import Example, Report, examples, write_report
+from agent_loop.checks.project import ProjectCheck
+from agent_loop.checks.project.records import BAD
+from agent_loop.errors import ReplyError, UserError
+from agent_loop.ports import Candidate, Verdict
+from agent_loop.tasks import ProjectTask
+from agent_loop.workspace import FileState, write_patch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accepted:
+    """A bug that became a task."""
+
+    bug: Bug
+    report: Report
+    difficulty: Difficulty
+    wanted: tuple[str, ...]
+    """FAIL_TO_PASS."""
+    keep: tuple[str, ...]
+    """PASS_TO_PASS."""
+    gold: bytes
+    test_files: tuple[str, ...]
+    certificate: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refused:
+    """Why a bug did not become a task."""
+
+    bug: Bug
+    fate: Fate
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Court:
+    """Judges bugs that screening let through."""
+
+    ground: Ground
+    yard: Yard
+    work: Path
+    """Absolute; each bug gets a folder in it."""
+    packages: tuple[str, ...]
+
+    def report(self, found: Sifted) -> Report | Refused:
+        """What the solver is told, if it can be said without giving the bug away."""
+        if found.fate is not None:
+            return Refused(bug=found.bug, fate=found.fate, detail=found.detail)
+        told = examples(found.failures, self.ground.read, self.packages)
+        report = write_report(told, self.ground.library.name, int(found.bug.id, 16))
+        allowed = self.allowed(found.failing, told)
+        problems = leaks(report.text, secrets_of(found.bug, self.ground.read, allowed))
+        if problems:
+            return Refused(bug=found.bug, fate="leak", detail=problems[0])
+        return report
+
+    def hear(self, found: Sifted, report: Report) -> Accepted | Refused:
+        """Run everything anew.
+
+        Raises:
+            FaultError: could not judge.
+        """
+        try:
+            return self._heard(found, report)
+        except SystemError:
+            # Python 3.11 counts the depth of `ast.parse` once for all threads and may miscount.
+            return self._heard(found, report)
+
+    def _heard(self, found: Sifted, report: Report) -> Accepted | Refused:
+        folder = self.work / found.bug.id
+        shutil.rmtree(folder, ignore_errors=True)
+        try:
+            return self._judged(found, report, folder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def allowed(self, failing: Sequence[str], told: Sequence[Example]) -> list[str]:
+        """What anybody may say: the tests' files and what the failing tests said."""
+        files = dict.fromkeys(one.partition("::")[0] for one in failing)
+        texts = [self.ground.read(path).decode("utf-8", "replace") for path in files]
+        said = [one.message for one in told]
+        names = [api for one in told for api in one.apis]
+        return [*texts, *said, *names, *failing]
+
+    # --- the gate ---
+
+    def _judged(self, found: Sifted, report: Report, folder: Path) -> Accepted | Refused:
+        gold = self.gold(found.bug)
+        wanted = self._ordered(found.failing)
+        for _ in range(2):
+            task = self._task(found.bug, wanted, folder)
+            check = self.yard.check(task, folder / "run")
+            try:
+                verdict = self._verdict(found.bug, check, wanted, gold, folder)
+            except (UserError, ReplyError) as problem:
+                return Refused(bug=found.bug, fate="refused", detail=_short(problem))
+            finally:
+                check.close()
+            if isinstance(verdict, tuple):
+                # More tests fail in the whole suite than screening has run.
+                wanted = verdict
+                continue
+            if isinstance(verdict, Refused):
+                return verdict
+            return self._accepted(found, report, wanted, gold, verdict, check)
+        return Refused(bug=found.bug, fate="flaky", detail="other tests fail each time")
+
+    def _verdict(
+        self, bug: Bug, check: ProjectCheck, wanted: tuple[str, ...], gold: bytes, folder: Path
+    ) -> Verdict | Refused | tuple[str, ...]:
+        red = check.reproduce()
+        if red.flaky:
+            return Refused(bug=bug, fate="flaky", detail=f"{len(red.flaky)} tests in two runs")
+        outcomes = _outcomes(folder / "run" / "reproduced.json")
+        gone = [one for one in self.ground.outcomes if one not in outcomes]
+        if gone:
+            return Refused(bug=bug, fate="import", detail=f"{len(gone)} tests do not run")
+        failing = self._ordered(
+            [one for one, out in outcomes.items() if out in BAD and one in self.ground.passing]
+        )
+        if failing != wanted:
+            return failing or Refused(bug=bug, fate="equivalent", detail="in the whole suite")
+        if len(failing) > len(self.ground.passing) // 4:
+            return Refused(bug=bug, fate="too broad", detail=f"{len(failing)} tests")
+        digest = hashlib.sha256(gold).hexdigest()
+        verdict = check.judge(Candidate(answer=gold.decode(), digest=digest))
+        if not verdict.passed:
+            return Refused(bug=bug, fate="gate", detail=verdict.reason[:200])
+        return verdict
+
+    def _ordered(self, names: Sequence[str]) -> tuple[str, ...]:
+        """In the order of the suite."""
+        wanted = set(names)
+        return tuple(one for one in self.ground.outcomes if one in wanted)
+
+    def _task(self, bug: Bug, wanted: Sequence[str], folder: Path) -> ProjectTask:
+        project = folder / "project"
+        if not project.exists():
+            lay(self.ground, bug, project)
+        path = folder / "task.yaml"
+        path.write_text(task_text("x", Report(title="x", body="x"), self.ground, wanted, "project"))
+        task = tasks.load(path)
+        if not isinstance(task, ProjectTask):
+            raise TypeError(task)
+        return task
+
+    def gold(self, bug: Bug) -> bytes:
+        """The patch from wrong to right."""
+        wrong = bug.files(self.ground.read)
+        before = {path: FileState(data=data) for path, data in wrong.items()}
+        after = {path: FileState(data=self.ground.read(path)) for path in wrong}
+        return write_patch(before, after)
+
+    def _accepted(
+        self, found: Sifted, report: Report, wanted: tuple[str, ...], gold: bytes,
+        verdict: Verdict, check: ProjectCheck,
+    ) -> Accepted:  # fmt: skip
+        evidence = check.evidence()
+        keep = tuple(
+            one for one in self.ground.outcomes if one in self.ground.passing and one not in wanted
+        )
+        certificate = {
+            "version": 1,
+            "gold_sha256": hashlib.sha256(gold).hexdigest(),
+            "image": evidence["image"],
+            "tree_hash": evidence["tree_hash"],
+            "test_tree_hash": evidence["test_tree_hash"],
+            "red_runs": 2,
+            "wanted": list(wanted),
+            "executed": len(verdict.executed),
+            "proofs": [
+                {"name": one.name, "held": one.held, "detail": one.detail} for one in verdict.proofs
+            ],
+            "looks": [{"signal": one.signal, "detail": one.detail} for one in verdict.looks],
+        }
+        return Accepted(
+            bug=found.bug,
+            report=report,
+            difficulty=estimate(found.bug, wanted, found.depths),
+            wanted=wanted,
+            keep=keep,
+            gold=gold,
+            test_files=tuple(sorted({one.partition("::")[0] for one in wanted})),
+            certificate=certificate,
+        )
+
+
+def lay(ground: Ground, bug: Bug, folder: Path) -> None:
+    """Write the library with the bug in it."""
+    wrong = bug.files(ground.read)
+    for name in ground.base.digests:
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(wrong.get(name) or ground.read(name))
+        place.chmod((ground.base.root / name).stat().st_mode & 0o777)
+    for name, target in ground.base.links.items():
+        place = folder / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(target)
+
+
+def task_text(
+    name: str, report: Report, ground: Ground, wanted: Sequence[str], project: str
+) -> str:
+    """The task file."""
+    fields: dict[str, Any] = {
+        "type": "project",
+        "name": name,
+        "task": report.text,
+        "project": project,
+        "test_command": ground.layout.test_command,
+    }
+    if ground.layout.requirements:
+        fields["requirements"] = list(ground.layout.requirements)
+    if ground.layout.plugins:
+        fields["pytest_plugins"] = [one.replace("-", "_") for one in ground.layout.plugins]
+    if ground.layout.python_path:
+        fields["python_path"] = list(ground.layout.python_path)
+    fields["fail_to_pass"] = list(wanted)
+    return yaml.dump(fields, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=100)
+
+
+class _Dumper(yaml.SafeDumper):
+    """Texts of several lines as blocks, so that people can read them."""
+
+
+def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
+    style = "|" if "\n" in text else None
+    return dumper.represent_scalar("tag:yaml.org,2002:str", text, style=style)
+
+
+_Dumper.add_representer(str, _text)
+
+
+def _outcomes(path: Path) -> dict[str, str]:
+    """What `reproduce` saw of every test."""
+    record = json.loads(path.read_text(encoding="utf-8"))
+    found: dict[str, str] = record["red"]["outcomes"]
+    return found
+
+
+def _short(problem: Exception) -> str:
+    text = str(problem)
+    return text[text.find(": ") + 2 :][:200] if ": " in text else text[:200]

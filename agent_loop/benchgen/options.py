@@ -1,0 +1,98 @@
+"""The command line of the benchmark generator."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agent_loop.benchgen.ground import Given
+
+STRATEGIES = ("mutate", "model", "history")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Options:
+    """What was asked for."""
+
+    command: str
+    source: str
+    out: Path
+    count: int
+    seed: int
+    jobs: int
+    strategy: str
+    given: Given
+    only: tuple[str, ...]
+    time_limit: float
+    sets: tuple[str, ...]
+    model: str
+    show: bool
+    runs: int
+
+
+def parse(argv: Sequence[str]) -> Options:
+    """Raises SystemExit(2) with a message for what cannot be used."""
+    given = _parser().parse_args(argv)
+    return Options(
+        command=given.command,
+        source=given.source,
+        out=given.out if given.command == "build" else Path(given.source),
+        count=getattr(given, "count", 0),
+        seed=getattr(given, "seed", 0),
+        jobs=given.jobs,
+        strategy=getattr(given, "strategy", "mutate"),
+        given=Given(
+            test_command=getattr(given, "test_command", ""),
+            requirements=tuple(getattr(given, "requirement", ())),
+            plugins=tuple(getattr(given, "plugin", ())),
+            python_path=tuple(getattr(given, "python_path", ())),
+        ),
+        only=tuple(getattr(given, "only", ())),
+        time_limit=getattr(given, "time_limit", 0.0),
+        sets=tuple(given.set),
+        model=getattr(given, "model", ""),
+        show=getattr(given, "show", False),
+        runs=getattr(given, "runs", 3),
+    )
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m agent_loop.benchgen",
+        description="Turn a library with tests into tasks whose bugs are new.",
+    )
+    commands = parser.add_subparsers(dest="command", required=True)
+    build = commands.add_parser("build", help="inject, validate and write bugs")
+    _add_build(build)
+    verify = commands.add_parser("verify", help="run every task of a benchmark again")
+    verify.add_argument("source", metavar="DIR", help="a folder that build has written")
+    verify.add_argument("--runs", type=_positive, default=3, help="red runs of each task (3)")
+    for one in (build, verify):
+        one.add_argument("--jobs", type=_positive, default=2, help="checks at a time (2)")
+        one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
+    return parser
+
+
+def _add_build(build: argparse.ArgumentParser) -> None:
+    build.add_argument("source", metavar="SOURCE", help="a folder, or pypi:NAME==VERSION")
+    build.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
+    build.add_argument("--count", type=_positive, default=20, help="tasks wanted (20)")
+    build.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (0)")
+    build.add_argument(
+        "--strategy", choices=STRATEGIES, default="mutate", help="where bugs come from (mutate)"
+    )
+    build.add_argument("--model", default="", help="provider:model for --strategy model")
+    build.add_argument("--only", action="append", default=[], help="files that start so")
+    build.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 is none (0)")
+    build.add_argument("--show", action="store_true", help="say how it is tested, build nothing")
+    build.add_argument("--test-command", default="", help="instead of the one found")
+    build.add_argument("--requirement", action="append", default=[], help="NAME==VERSION")
+    build.add_argument("--plugin", action="append", default=[], help="a pytest plugin's package")
+    build.add_argument("--python-path", action="append", default=[], help="import path")
+
+
+def _positive(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be at least 1")
+    return number
