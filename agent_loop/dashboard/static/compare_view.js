@@ -5,7 +5,7 @@ import { legend, rateBar } from "./draw.js";
 import { rateWords } from "./evals_view.js";
 import { empty, loading, section, table } from "./parts.js";
 import { format } from "./route.js";
-import { count, isNumber, visible } from "./text.js";
+import { count, isNumber, plural, visible } from "./text.js";
 
 const FILLS = ["fill-a", "fill-c"];
 
@@ -35,7 +35,7 @@ function page({ reports, differs, pairs, tasks, problem }) {
 function warning(differs) {
   const shown = (value) => visible(typeof value === "string" ? value : JSON.stringify(value) ?? "–").slice(0, 300);
   return h("section", { class: "note bad", "aria-label": "Warning" }, h("h2", {}, "These reports did not run with the same things"), h("p", {}, "A difference in their rates may come from that."),
-    h("ul", {}, differs.map((one) => h("li", {}, h("strong", {}, visible(one.what ?? "?")), ": ", (one.values ?? []).map(shown).join(" · ")))));
+    h("ul", {}, differs.map((one) => h("li", {}, typeof one === "string" ? visible(one) : shown(one)))));
 }
 
 function paired(pair, reports) {
@@ -44,7 +44,7 @@ function paired(pair, reports) {
   return section(`Paired test: ${pair.test ?? ""}`, h("p", { class: "big" }, isNumber(pair.p) ? `p = ${pair.p < 0.001 ? pair.p.toExponential(1) : pair.p.toFixed(3)}` : "not measured"), h("p", {}, said, pair.note ? ` ${visible(pair.note)}` : "", seen(pair.sensitivity)),
     table("Pairs of attempts", [["", (row) => row[0]], [`${name(pair.b)} passed`, (row) => row[1], "num"], [`${name(pair.b)} failed`, (row) => row[2], "num"]],
       [[`${name(pair.a)} passed`, count(pair.both), count(pair.only_a)], [`${name(pair.a)} failed`, count(pair.only_b), count(pair.neither)]]),
-    h("p", {}, `${count(pair.n)} pairs${pair.left_out ? `, ${count(pair.left_out)} attempts left out because the other report has no partner for them` : ""}. Difference: ${difference(pair.difference)}.`, isNumber(pair.p_holm) ? ` Corrected for several comparisons (Holm): p = ${pair.p_holm.toFixed(3)}.` : ""));
+    h("p", {}, `${plural(pair.n, "pair")}${pair.left_out ? `, ${plural(pair.left_out, "attempt")} left out for want of a partner in the other report` : ""}. Difference: ${difference(pair.difference)}.`, isNumber(pair.p_holm) ? ` Corrected for several comparisons (Holm): p = ${pair.p_holm.toFixed(3)}.` : ""));
 }
 
 /** What a difference would have to be for these reports to show it. */

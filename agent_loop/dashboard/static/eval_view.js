@@ -48,7 +48,7 @@ export class EvalView {
   trend(reports) {
     if (reports.length < 2) return null;
     const points = trend(reports);
-    return section("Trend", lineChart(`Pass rates of ${plural(reports.length, "report")} of the same tasks, oldest first`, segments(points)),
+    return section("Trend", lineChart(`Pass rates of ${plural(reports.length, "report")} of the same tasks, oldest first`, segments(points)), h("p", { class: "said" }, "The three lines are 0, 50 and 100 %; each point has its interval."),
       table("Reports of the same tasks", [["Report", (one) => h("a", { href: format({ page: "eval", report: one.name }) }, visible(one.label ?? one.name))], ["Of", (one) => stamp(one.created)], ["Rate", (one) => rateWords(one.rate), "num"]], reports));
   }
 

@@ -10,11 +10,12 @@ const MOST_ERRORS = 3;
  *
  * A hidden page lets go of its stream: a browser gives one server six connections for all its pages.
  * `address()` names the stream from where the page is; `on` maps event names to functions of (data, id);
+ * `talks`: it always begins with an event, so that one that says nothing is held back by somebody.
  * `poll()` asks once and may throw; `state(word)` hears "live", "polling", "hidden" or "offline".
  */
 export class Live {
-  constructor({ address, on, poll, state = () => {} }) {
-    Object.assign(this, { address, on, poll, state });
+  constructor({ address, on, poll, talks = false, state = () => {} }) {
+    Object.assign(this, { address, on, poll, talks, state });
     this.source = null;
     this.timer = null;
     this.errors = 0;
@@ -41,7 +42,7 @@ export class Live {
         if (!this.stopped) take(parsed(event.data), event.lastEventId);
       });
     }
-    source.addEventListener("slow", hears);
+    if (!this.talks) source.addEventListener("open", hears);
     source.onerror = () => this.failed(source);
     // A proxy that collects the stream looks like a server that says nothing.
     this.timer = setTimeout(() => heard || this.fallBack(), FIRST_WORD_MS);

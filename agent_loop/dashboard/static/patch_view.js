@@ -37,7 +37,7 @@ export class PatchView {
     this.list = h("ol", { class: "patch", "aria-label": "Patch" });
     replace(this.root,
       h("div", { class: "filters" }, h("div", { class: "choices", role: "group", "aria-label": "Layout" }, this.one, this.both),
-        h("p", { class: "said" }, `${plural(sum.files, "file")}: ${count(sum.removed)} lines deleted, ${count(sum.added)} added${ran}`)),
+        h("p", { class: "said" }, `${plural(sum.files, "file")}: ${plural(sum.removed, "line")} deleted, ${count(sum.added)} added${ran}`)),
       this.note(), (problems ?? []).map((one) => h("p", { class: "note bad" }, visible(one))),
       files.length > 1 ? this.index(files) : null, this.list);
     this.window?.close();

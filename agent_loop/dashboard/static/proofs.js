@@ -1,7 +1,7 @@
 // The proofs and looks of a verdict.
 
 import { h } from "./dom.js";
-import { count, visible } from "./text.js";
+import { count, plural, visible } from "./text.js";
 
 export function proofList(verdict) {
   const proofs = listOf(verdict.proofs);
@@ -27,7 +27,7 @@ function look(one) {
 function ran(names) {
   const shown = names.slice(0, 500);
   const rest = names.length - shown.length;
-  return h("details", {}, h("summary", {}, `${count(names.length)} asserts or tests ran`),
+  return h("details", {}, h("summary", {}, `What ran: ${plural(names.length, "assert or test", "asserts or tests")}`),
     h("ul", { class: "names" }, shown.map((name) => h("li", {}, visible(String(name)))), rest ? h("li", {}, `and ${count(rest)} more: they stand in the record`) : null));
 }
 

@@ -78,7 +78,7 @@ export class RunView {
     replace(this.head,
       h("h1", {}, h("bdi", {}, visible(row.task || "(no name)")), " ", badge(row.status), row.look ? mark("look before you trust it", "wait") : null),
       h("p", { class: "thread" }, h("bdi", {}, visible(row.thread)), live ? h("span", { class: "now" }, ` · now: ${live}`) : null),
-      record?.reason ? h("p", { class: "reason" }, visible(record.reason)) : null,
+      record?.reason && record.outcome && record.outcome !== "paused" ? h("p", { class: "reason" }, visible(record.reason)) : null,
       facts([
         ["Kind", row.kind], ["Laps", count(row.laps)], ["Tokens in", count(row.input_tokens)], ["Tokens out", count(row.output_tokens)],
         ["Time", seconds(row.seconds)], ["Started (UTC)", stamp(row.started)], ["Ended", row.ended ? stamp(row.ended) : null],
@@ -97,6 +97,7 @@ export class RunView {
     replace(this.tabs, VIEWS.map((view, at) => h("a", {
       href: format({ page: "run", run: this.thread, view }), "aria-current": view === this.place.view ? "page" : null, "aria-keyshortcuts": String(at + 1),
     }, names[view])));
+    this.tabs.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }
 
   /** Pages of events, from the first that the page keeps; each is shown as it comes. */
@@ -131,6 +132,7 @@ export class RunView {
       address: () => `${ofRun(this.thread, "/stream")}?after=${this.at}&chars=${CHARS}`,
       state: (word) => this.ctx.connection(word),
       poll: () => this.poll(),
+      talks: true,
       on: {
         event: (event) => this.take(event),
         text: (piece) => this.tell(this.timeline.add({ kind: "model_text", ...piece }), false),

@@ -5,7 +5,7 @@ import { Live } from "./live.js";
 import { badge, button, command, empty, failure, later, mark } from "./parts.js";
 import { format } from "./route.js";
 import { KINDS, listQuery, STATUSES, withoutRow, withRow, words } from "./runlist.js";
-import { count, seconds, stamp, visible } from "./text.js";
+import { count, plural, seconds, stamp, visible } from "./text.js";
 import { Windowed } from "./windowed.js";
 
 const PAGE = 500;
@@ -92,7 +92,7 @@ export class RunsView {
   show() {
     this.window.set(this.rows);
     const all = this.total === this.matched ? "" : ` of ${count(this.total)}`;
-    this.said.textContent = `${count(this.matched)}${all} ${this.matched === 1 && !all ? "run" : "runs"}`;
+    this.said.textContent = all ? `${count(this.matched)}${all} runs` : plural(this.matched, "run");
     this.list.hidden = this.rows.length === 0;
     replace(this.place, this.rows.length ? null : this.nothing());
   }

@@ -85,8 +85,8 @@ export function between(from, to) {
   return Number.isFinite(span) ? Math.max(0, span) : null;
 }
 
-export function plural(n, word) {
-  return `${count(n)} ${word}${n === 1 ? "" : "s"}`;
+export function plural(n, word, many = `${word}s`) {
+  return `${count(n)} ${n === 1 ? word : many}`;
 }
 
 export function isNumber(value) {

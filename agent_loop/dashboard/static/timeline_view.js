@@ -56,7 +56,7 @@ export class TimelineView {
 
   say(all) {
     const total = this.run.run.trace?.events ?? all.length;
-    const part = this.query || this.filter !== "all" ? `${plural(this.shown.length, "entry").replace("entrys", "entries")} of ${count(all.length)}` : `${count(this.shown.length)} entries from ${count(total)} events`;
+    const part = this.query || this.filter !== "all" ? `${plural(this.shown.length, "entry", "entries")} of ${count(all.length)}` : `${plural(this.shown.length, "entry", "entries")} from ${plural(total, "event")}`;
     const state = this.run.loaded ? "" : " · loading …";
     const searching = this.searching ? " · searching the whole trace …" : "";
     this.said.textContent = `${part}${state}${searching}`;
