@@ -153,13 +153,11 @@ def _found(value: Json, pointer: str, problem: str | None) -> Json:
 
 
 def _ran_of(record: dict[str, Any] | None) -> Ran | None:
-    """Which changed lines ran, as the check wrote it into the record."""
-    sandbox = record.get("sandbox") if record else None
-    written = sandbox.get("lines_ran") if isinstance(sandbox, dict) else None
-    if not isinstance(written, dict):
-        return None
+    """Which changed lines ran, as the verdict says it; `None` where it was not traced."""
+    verdict = record.get("verdict") if record else None
+    lines = verdict.get("lines") if isinstance(verdict, dict) else None
     return {
-        str(path): frozenset(one for one in numbers if type(one) is int)
-        for path, numbers in written.items()
-        if isinstance(numbers, list)
-    }
+        str(one.get("path")): frozenset(n for n in one["ran"] if type(n) is int)
+        for one in (lines if isinstance(lines, list) else [])
+        if isinstance(one, dict) and isinstance(one.get("ran"), list)
+    } or None
