@@ -83,6 +83,13 @@ class _CloudServer(Loopback):
         handler.piece(f"{head}data: {json.dumps(data)}\n\n".encode())
 
 
+def texts_of(calls):
+    """(name, arguments as JSON text) of each call; a text is sent as it is."""
+    for name, arguments in calls:
+        whole = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        yield name, "" if whole == "{}" else whole
+
+
 class OpenAIServer(_CloudServer):
     chat_path = "/v1/chat/completions"
 
@@ -121,6 +128,16 @@ class OpenAIServer(_CloudServer):
 
     def finish(self, handler, body, turn):
         reason = "length" if turn.fault in {"length", "thinking_only"} else "stop"
+        reason = "content_filter" if turn.fault == "refusal" else reason
+        for index, (name, text) in enumerate(texts_of(turn.calls)):
+            reason = "tool_calls" if reason == "stop" else reason
+            head = {"index": index, "id": f"call_{index}", "type": "function"}
+            self._chunk(
+                handler, {"tool_calls": [{**head, "function": {"name": name, "arguments": ""}}]}
+            )
+            for start in range(0, len(text), 5):
+                piece = {"index": index, "function": {"arguments": text[start : start + 5]}}
+                self._chunk(handler, {"tool_calls": [piece]})
         self._chunk(handler, {}, finish=reason)
         if body.get("stream_options", {}).get("include_usage") and turn.fault != "missing_counts":
             usage = {"prompt_tokens": 9, "completion_tokens": 4, "total_tokens": 13}
@@ -164,7 +181,18 @@ class AnthropicServer(_CloudServer):
     def finish(self, handler, body, turn):
         cut = turn.fault in {"length", "thinking_only"}
         self.event(handler, {"type": "content_block_stop", "index": 0}, "content_block_stop")
-        delta = {"stop_reason": "max_tokens" if cut else "end_turn", "stop_sequence": None}
+        for index, (name, text) in enumerate(texts_of(turn.calls), start=1):
+            block = {"type": "tool_use", "id": f"toolu_{index}", "name": name, "input": {}}
+            at = {"type": "content_block_start", "index": index}
+            self.event(handler, {**at, "content_block": block}, "content_block_start")
+            at = {"type": "content_block_delta", "index": index}
+            for start in range(0, len(text), 5):
+                delta = {"type": "input_json_delta", "partial_json": text[start : start + 5]}
+                self.event(handler, {**at, "delta": delta}, "content_block_delta")
+            stop = {"type": "content_block_stop", "index": index}
+            self.event(handler, stop, "content_block_stop")
+        normal = "refusal" if turn.fault == "refusal" else "tool_use" if turn.calls else "end_turn"
+        delta = {"stop_reason": "max_tokens" if cut else normal, "stop_sequence": None}
         usage = {"input_tokens": 0 if turn.fault == "missing_counts" else 9, "output_tokens": 4}
         usage["cache_read_input_tokens"] = 0
         data = {"type": "message_delta", "delta": delta, "usage": usage}

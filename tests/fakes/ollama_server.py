@@ -44,6 +44,8 @@ class Turn:
     fault: str | None = None
     seconds: float = 0.0
     """How long `stall` and `slow_first_byte` take."""
+    calls: tuple = ()
+    """Tool calls: (name, arguments). A text is sent as it is, where the protocol has a place."""
 
 
 @dataclass
@@ -163,6 +165,8 @@ class OllamaServer(Loopback):
             handler.json({"error": "llama runner process has terminated: signal: killed"}, 500)
         elif turn.fault == "repeat_500":
             handler.json({"error": "prediction aborted, token repeat limit reached"}, 500)
+        elif body.get("tools") and "tools" not in self.models[name].capabilities:
+            handler.json({"error": f'"{name}" does not support tools'}, 400)
         elif body.get("think") and "thinking" not in self.models[name].capabilities:
             handler.json({"error": f'"{name}" does not support thinking'}, 400)
         else:
@@ -215,7 +219,9 @@ class _Talk:
             self._word(text[start : start + 7])
 
     def _end(self, reason="stop", counts=True, prompt_tokens=None):
-        asked = sum(len(m["content"].encode("utf-8", "replace")) for m in self.body["messages"])
+        asked = sum(
+            len((m.get("content") or "").encode("utf-8", "replace")) for m in self.body["messages"]
+        )
         fields = {
             "total_duration": self.load_ns + NS,
             "load_duration": self.load_ns,
@@ -238,6 +244,10 @@ class _Talk:
     def normal(self):
         self._thinks()
         self._words(self.turn.text)
+        for name, arguments in self.turn.calls:
+            call = {"function": {"name": name, "arguments": arguments}}
+            message = {"role": "assistant", "content": "", "tool_calls": [call]}
+            self._line(message=message, done=False)
         self._end()
 
     def error_in_stream(self):
