@@ -20,6 +20,7 @@ from agent_loop.assemble.stopping import Stopper, leave_at_once
 from agent_loop.cli.batch import Batch, Ended, Planned, exit_code, plan_tasks, refused
 from agent_loop.cli.completion import write_completion
 from agent_loop.cli.drawing import draw
+from agent_loop.cli.exported import export_run
 from agent_loop.cli.live import Board
 from agent_loop.cli.options import Options, parser, read
 from agent_loop.cli.owner import Typist
@@ -70,6 +71,8 @@ def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
         return list_runs(store, screen)
     if options.show:
         return show_run(store, options.show, screen)
+    if options.export_run:
+        return export_run(store, options.export_run, options.format, options.out, screen)
     if options.prune:
         return prune_runs(store, screen, yes=options.yes, keep_mib=options.keep_mib)
     board = Board(screen)

@@ -8,6 +8,7 @@ from pathlib import Path
 from agent_loop import __version__
 from agent_loop.cli.completion import SHELLS
 from agent_loop.cli.drawing import TO_SCREEN
+from agent_loop.cli.exported import FORMATS
 from agent_loop.errors import UserError
 from agent_loop.paths import thread_name
 from agent_loop.ports import Role
@@ -55,6 +56,9 @@ class Options:
     prune: bool = False
     yes: bool = False
     keep_mib: int | None = None
+    export_run: str | None = None
+    format: str = "html"
+    out: Path | None = None
     graph: Path | None = None
     """Where the drawing goes; `-` is the screen."""
     completion: str = ""
@@ -146,6 +150,16 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
         "--freeze", type=Path, metavar="FILE",
         help="search for the research task and keep what arXiv answers in FILE (papers: FILE)",
     )  # fmt: skip
+    group.add_argument(
+        "--export-run", metavar="THREAD", help="write a run as a page, or for other tools"
+    )
+    group.add_argument(
+        "--format", choices=FORMATS, default="html",
+        help="with --export-run: html (one page, every step), traj (mini-swe-agent), atif",
+    )  # fmt: skip
+    group.add_argument(
+        "--out", type=Path, metavar="FILE", help="with --export-run: where to; - is the screen"
+    )
     group.add_argument("--list", action="store_true", help="every run, newest first")
     group.add_argument("--show", metavar="THREAD", help="everything about one run")
     group.add_argument(
@@ -206,6 +220,9 @@ def read(argv: Sequence[str]) -> Options:
         prune=given.prune,
         yes=given.yes,
         keep_mib=given.keep_mib,
+        export_run=given.export_run,
+        format=given.format,
+        out=given.out,
         graph=given.graph,
         completion=given.completion,
         list=given.list,
@@ -227,6 +244,7 @@ def _check(options: Options) -> None:
         "--replay": options.replay,
         "--fork": options.fork,
         "--prune": options.prune,
+        "--export-run": options.export_run,
         "--list": options.list,
         "--show": options.show,
     }
@@ -249,6 +267,10 @@ def _check(options: Options) -> None:
 
 
 def _check_additions(options: Options) -> None:
+    if options.export_run:
+        thread_name(options.export_run)
+    elif options.out or options.format != "html":
+        raise BadOption("--format and --out go with --export-run THREAD.")
     if options.guidance and not options.fork:
         raise BadOption("--guidance goes with --fork THREAD@STEP. At a pause say --owner-reply.")
     if (options.yes or options.keep_mib is not None) and not options.prune:
