@@ -154,9 +154,8 @@ def _details(title: str, words: str, shown: list[tuple[str, str]], state: str) -
 def _safe(text: str) -> str:
     """Text that is text: escaped, bounded, control characters shown."""
     if len(text) > MOST_CHARS:
-        text = (
-            f"{text[:MOST_CHARS]}\n[... {len(text) - MOST_CHARS:,} characters more, see the trace]"
-        )
+        more = f"[... {len(text) - MOST_CHARS:,} characters more stand in the trace]"
+        text = f"{text[:MOST_CHARS]}\n{more}"
     text = text.encode("utf-8", "replace").decode("utf-8")
     return escape(_HIDDEN.sub(lambda hit: f"\\u{ord(hit[0]):04x}", text))
 
