@@ -3,7 +3,6 @@
 import contextlib
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, wait
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import cast
@@ -13,6 +12,8 @@ from agent_loop.assemble.bench import Bench
 from agent_loop.assemble.company import Company, dismiss
 from agent_loop.assemble.job import job_of, prompt_chars
 from agent_loop.assemble.judging import make_check
+from agent_loop.assemble.killable import KillableSandbox
+from agent_loop.assemble.probing import Probing
 from agent_loop.assemble.project import ProjectDesk
 from agent_loop.assemble.research import ResearchDesk, client_for, freeze, shared_dir
 from agent_loop.assemble.stored import Verified, compared, read_stored, stored_map
@@ -40,8 +41,6 @@ from agent_loop.store import RunStore, Tee
 from agent_loop.tasks import ProjectTask, ResearchTask, Task
 from agent_loop.telemetry import Telemetry
 
-PROBE_S = 20.0
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
@@ -64,7 +63,7 @@ class Workshop:
     env: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
     _sandbox: Sandbox | None = None
-    _probe: "Future[None] | None" = None
+    _probing: Probing = field(default_factory=Probing)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def __post_init__(self) -> None:
@@ -82,7 +81,7 @@ class Workshop:
             SandboxUnavailable: no engine.
         """
         if any(not isinstance(task, ResearchTask) for task in given):
-            self._start_probe()
+            self._probing.start(self.sandbox())
         self.preflight(config=config)
 
     def preflight(
@@ -110,7 +109,7 @@ class Workshop:
             FaultError: nothing could be started.
         """
         settings = config or self.config
-        bench = self._bench(task, thread, settings)
+        bench = self._bench(task, thread, settings, control=ask.control)
         own: Mapping[Role, Model] = {}
         try:
             own = self._company.own(settings, answered={}) if config else {}
@@ -151,7 +150,7 @@ class Workshop:
         """
         at = standing(self.store, thread)
         task = tasks.from_record(stored_map(self.store, thread, "task"))
-        bench = self._bench(task, thread, config)
+        bench = self._bench(task, thread, config, control=ask.control)
         chosen = self._company.own(config, answered=at.replies)
         try:
             parts = self._parts(thread, chosen, bench, ask)
@@ -172,7 +171,7 @@ class Workshop:
         task = tasks.from_record(stored_map(self.store, thread, "task"))
         names = {role: f"replay:{thread}" for role in config.models}
         replayed = config.model_copy(update={"models": names, "fallback": None})
-        bench = self._bench(task, new, replayed, like=thread)
+        bench = self._bench(task, new, replayed, like=thread, control=ask.control)
         chosen = self._company.own(replayed, answered={})
         try:
             job = job_of(task, replayed, ask.limits)
@@ -191,7 +190,7 @@ class Workshop:
             ThreadError: see `graph.fork.start_fork`.
         """
         task = tasks.from_record(stored_map(self.store, fork.origin, "task"))
-        bench = self._bench(task, new, config, like=fork.origin)
+        bench = self._bench(task, new, config, like=fork.origin, control=ask.control)
         chosen = self._company.own(config, answered=fork.past.replies)
         try:
             parts = self._parts(new, chosen, bench, ask)
@@ -261,8 +260,7 @@ class Workshop:
         with self._lock:
             sandbox, self._sandbox = self._sandbox, None
         if sandbox is not None:
-            if self._probe is not None:  # its container is given back by its own thread
-                wait([self._probe], timeout=PROBE_S)
+            self._probing.wait()  # its container is given back by its own thread
             sandbox.close()
         self._company.close()
         self._telemetry.close()
@@ -273,19 +271,20 @@ class Workshop:
     def __exit__(self, *exc: object) -> None:
         self.close()
 
-    def _start_probe(self) -> None:
-        """Look at the protections while the first model thinks; a miss is raised at first use."""
-        sandbox = self.sandbox()
-        with self._lock:
-            if self._probe is not None:
-                return
-            self._probe = Future()
-        threading.Thread(target=_probe, args=(sandbox, self._probe), daemon=True).start()
-
     def _bench(
-        self, task: Task, thread: str, config: Config, *, like: str = "", folder: Path | None = None
+        self,
+        task: Task,
+        thread: str,
+        config: Config,
+        *,
+        like: str = "",
+        folder: Path | None = None,
+        control: Control | None = None,
     ) -> Bench:
-        """`like`: a thread that found what this one is to find (a replay asks nobody)."""
+        """`like`: a thread that found what this one is to find (a replay asks nobody).
+
+        A kill of `control` closes the containers of this bench, and of no other.
+        """
         folder = folder or self.store.folder(thread)
         if config.worker_mode == "tools" and not isinstance(task, ProjectTask):
             self.notify(
@@ -305,11 +304,12 @@ class Workshop:
             if like:
                 desk.take_from(self.store.folder(like))
             return Bench(check=desk.check, before_worker=desk.step, finish=desk.finish)
-        self._start_probe()
+        self._probing.start(self.sandbox())
+        sandbox = KillableSandbox(self.sandbox(), control) if control else self.sandbox()
         if isinstance(task, ProjectTask):
-            return self._project(task, folder, config)
-        check = make_check(task, self.sandbox(), self.config, self.clock)
-        return Bench(check=check, sandbox=self.sandbox().describe)
+            return self._project(task, folder, config, sandbox)
+        check = make_check(task, sandbox, self.config, self.clock)
+        return Bench(check=check, sandbox=sandbox.describe)
 
     def desk(
         self, task: ProjectTask, folder: Path, config: Config, sandbox: Sandbox | None = None
@@ -327,9 +327,9 @@ class Workshop:
             clock=self.clock,
         )
 
-    def _project(self, task: ProjectTask, folder: Path, config: Config) -> Bench:
+    def _project(self, task: ProjectTask, folder: Path, config: Config, sandbox: Sandbox) -> Bench:
         """With its red run done: a project that cannot be judged is refused before the run."""
-        desk = self.desk(task, folder, config)
+        desk = self.desk(task, folder, config, sandbox)
         try:
             desk.check.reproduce()
         except BaseException:
@@ -385,11 +385,3 @@ class Workshop:
             before_worker=bench.before_worker,
             episode=bench.episode,
         )
-
-
-def _probe(sandbox: Sandbox, done: "Future[None]") -> None:
-    try:
-        sandbox.probe()
-        done.set_result(None)
-    except Exception as error:  # raised again by whoever opens a session first
-        done.set_exception(error)

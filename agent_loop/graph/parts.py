@@ -124,15 +124,24 @@ class Control:
         self.graph = RunControl()
         self.cancelled = threading.Event()
         """Reaches `Model.ask`."""
+        self._stops: list[Callable[[], None]] = []
+
+    def on_kill(self, stop: Callable[[], None]) -> None:
+        """Called once when the run is killed, from the thread that kills; at once if it was."""
+        self._stops.append(stop)
+        if self.cancelled.is_set():
+            stop()
 
     def drain(self, reason: str = "cancelled") -> None:
         """Stop at the next node boundary (the first Ctrl-C): the node in hand ends as usual."""
         self.graph.request_drain(reason)
 
     def kill(self) -> None:
-        """Stop now (the second Ctrl-C): a model in the middle of its answer is cut off."""
+        """Stop now (the second Ctrl-C): a model in its answer and a check are cut off."""
         self.drain()
         self.cancelled.set()
+        for stop in tuple(self._stops):
+            stop()
 
     @property
     def asked(self) -> str | None:

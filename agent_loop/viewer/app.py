@@ -1,7 +1,9 @@
 """The application of a web door: addresses, the page's files, and one shape for every error."""
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 
+from anyio.to_thread import run_sync
 from fastapi import APIRouter, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
@@ -11,14 +13,31 @@ from agent_loop.viewer.static import INDEX, Static
 from agent_loop.webguard import WebError, failed, refusal
 
 
-def make_app(title: str, version: str, routers: Sequence[APIRouter], static: Static) -> FastAPI:
-    """Routers beside the page. No pages of documentation: they would load scripts from outside."""
+def make_app(
+    title: str,
+    version: str,
+    routers: Sequence[APIRouter],
+    static: Static,
+    *,
+    at_end: Callable[[], None] = lambda: None,
+) -> FastAPI:
+    """Routers beside the page. No pages of documentation: they would load scripts from outside.
+
+    `at_end` is called when the server stops.
+    """
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncIterator[None]:
+        yield
+        await run_sync(at_end)
+
     app = FastAPI(
         title=title,
         version=version,
         openapi_url="/api/openapi.json",
         docs_url=None,
         redoc_url=None,
+        lifespan=lifespan,
     )
     for router in routers:
         app.include_router(router)

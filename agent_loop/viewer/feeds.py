@@ -146,13 +146,20 @@ class RowFeed:
 
 
 @dataclass(slots=True)
-class _Place:
+class Place:
     """How far one subscriber has heard."""
 
     generation: str
     seq: int
     state: bytes = b""
     piece: int = 0
+
+
+def placed(last_id: str, after: int) -> Place:
+    """The place behind an event id, or behind line `after` where there is none."""
+    generation, _, number = last_id.partition(".")
+    known = number.isascii() and number.isdigit()
+    return Place(generation, int(number[:9])) if known else Place("", after)
 
 
 class RunFeed:
@@ -172,11 +179,9 @@ class RunFeed:
         """Everything behind the id (or behind line `after`), for ever."""
         with seats.taken():
             yield OPENING
-            generation, _, number = last_id.partition(".")
-            known = number.isascii() and number.isdigit()
-            place = _Place(generation, int(number[:9])) if known else _Place("", after)
+            place = placed(last_id, after)
             while True:
-                more = await run_sync(self._next, thread, place, chars)
+                more = await run_sync(self.more, thread, place, chars)
                 for raw in more:
                     yield raw
                 if len(more) < BATCH:
@@ -200,11 +205,12 @@ class RunFeed:
             },
         }
 
-    def _next(self, thread: str, place: _Place, chars: int) -> list[bytes]:
+    def more(self, thread: str, place: Place, chars: int) -> list[bytes]:
+        """What a subscriber at this place has not heard; moves the place on."""
         out = [*self._state(thread, place), *self._events(thread, place, chars)]
         return out + self._pieces(thread, place)
 
-    def _state(self, thread: str, place: _Place) -> list[bytes]:
+    def _state(self, thread: str, place: Place) -> list[bytes]:
         state = self.state(thread)
         raw = dumps(state)
         if raw == place.state:
@@ -212,7 +218,7 @@ class RunFeed:
         place.state = raw
         return [event("state", state)]
 
-    def _events(self, thread: str, place: _Place, chars: int) -> list[bytes]:
+    def _events(self, thread: str, place: Place, chars: int) -> list[bytes]:
         extent = self._traces.extent(thread)
         out: list[bytes] = []
         if place.generation not in ("", "0", extent.generation) or place.seq > extent.lines:
@@ -229,7 +235,7 @@ class RunFeed:
                 break
         return out
 
-    def _pieces(self, thread: str, place: _Place) -> list[bytes]:
+    def _pieces(self, thread: str, place: Place) -> list[bytes]:
         if self._texts is None:
             return []
         place.piece, pieces = self._texts.since(thread, place.piece)

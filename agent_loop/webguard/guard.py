@@ -5,8 +5,8 @@ that is not a plain look: Origin, CSRF header, JSON, size. The first miss is the
 """
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 
 import anyio
 from starlette.responses import Response
@@ -31,6 +31,8 @@ class Bounds:
     """How much one launch takes."""
 
     body_bytes: int = 4_096
+    wider: Mapping[str, int] = field(default_factory=dict)
+    """Addresses whose bodies may be larger, in bytes."""
     requests_per_s: float = 300.0
     requests_burst: float = 1_000.0
     logins_per_s: float = 1.0
@@ -51,7 +53,7 @@ class Guard:
         bounds = bounds or Bounds()
         self._app = app
         self._launch = launch
-        self._body_bytes = bounds.body_bytes
+        self._bounds = bounds
         self._requests = Rate(bounds.requests_per_s, bounds.requests_burst, monotonic)
         self._logins = Rate(bounds.logins_per_s, bounds.logins_burst, monotonic)
 
@@ -138,11 +140,12 @@ class Guard:
 
     async def _body(self, asking: Asking, receive: Receive) -> Receive:
         """Read the body here, never more than allowed, and hand it on as one piece."""
+        most = self._bounds.wider.get(asking.path, self._bounds.body_bytes)
         length = asking.one("content-length") or "0"
         if not length.isascii() or not length.isdigit():
             raise WebError(400, "length", "Content-Length is no number.")
-        if len(length) > 9 or int(length) > self._body_bytes:
-            raise self._too_large()
+        if len(length) > 9 or int(length) > most:
+            raise _too_large(most)
         body = b""
         with anyio.move_on_after(BODY_WAIT_S) as waiting:
             more = True
@@ -152,20 +155,21 @@ class Guard:
                     raise WebError(400, "gone", "The request ended early.")
                 body += message.get("body", b"")
                 more = message.get("more_body", False)
-                if len(body) > self._body_bytes:
-                    raise self._too_large()
+                if len(body) > most:
+                    raise _too_large(most)
         if waiting.cancelled_caught:
             raise WebError(408, "slow", f"The body took longer than {BODY_WAIT_S:.0f} seconds.")
         return _handed_on(body, receive)
-
-    def _too_large(self) -> WebError:
-        return WebError(413, "large", f"The body may have {self._body_bytes} bytes.")
 
 
 def _check_site(asking: Asking) -> None:
     # Another port of this machine is the "same site": it gets our cookie, so ask the browser.
     if asking.one("sec-fetch-site") not in (None, "same-origin", "none"):
         raise WebError(403, "site", "Requests of other pages are refused.")
+
+
+def _too_large(most: int) -> WebError:
+    return WebError(413, "large", f"The body may have {most} bytes.")
 
 
 def _handed_on(body: bytes, receive: Receive) -> Receive:
