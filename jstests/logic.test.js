@@ -170,6 +170,18 @@ test("50,000 events are taken in well under a second", () => {
   assert.ok(performance.now() - begun < 5000);
 });
 
+test("a run that goes on for ever does not fill the page", () => {
+  const line = new Timeline();
+  let gone = 0;
+  for (let seq = 1; seq <= 400; seq += 1) {
+    line.add({ seq, kind: "review", approved: true, text: "x" });
+    gone = Math.max(gone, line.forget(100));
+  }
+  assert.ok(line.entries.length <= 150);
+  assert.equal(line.entries[0].id, gone + 1);
+  assert.equal(line.entries.at(-1).id, 400);
+});
+
 test("a step is named by its tool and first argument", () => {
   assert.equal(stepName({ call: { name: "bash", arguments: { command: "ls\n-la" } } }), "bash ls -la");
   assert.equal(stepName({}), "no tool call");

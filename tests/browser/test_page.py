@@ -169,6 +169,10 @@ def test_an_episode_step_by_step(watched):
     expect(detail).to_contain_text("failed")
     page.keyboard.press("[")
     expect(detail).to_contain_text("ls -la 2")
+    page.locator(".steps button", has_text="ls -la 6").click()
+    expect(detail).to_contain_text("Piece 1 of 2")
+    detail.get_by_role("button", name="Last").click()
+    expect(detail).to_contain_text("the very end")
 
 
 def test_two_ticked_reports_are_compared(watched):

@@ -141,8 +141,9 @@ def episode(store, thread="tools-episode", *, steps=6):
     events += [("episode_started", {"node": "worker", "lap": 1, "protocol": "native", "tools": []})]
     for step in range(1, steps + 1):
         events += ask("worker", f"step {step}", answer="I look.")
+        tail = " " + "y" * 30_000 + " the very end" if step == steps else ""
         seen = {"text": f"$ ls\nfile{step}.py", "ok": step != 3, "cut": False, "submitted": False}
-        call = {"id": f"c{step}", "name": "bash", "arguments": {"command": f"ls -la {step}"}}
+        call = {"id": f"c{step}", "name": "bash", "arguments": {"command": f"ls -la {step}{tail}"}}
         fields = {"step": step, "seconds": 0.4, "call": call, "observation": seen}
         events += [("episode_step", {"node": "worker", "lap": 1, **fields})]
     ended = {"reason": "submitted", "steps": steps, "seconds": 9.0, "usage": USAGE}

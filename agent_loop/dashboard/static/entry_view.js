@@ -4,11 +4,10 @@ import { ofRun } from "./api.js";
 import { h, replace } from "./dom.js";
 import { facts, failure, mark } from "./parts.js";
 import { format } from "./route.js";
-import { at, textBox } from "./textbox.js";
+import { at, PIECE, textBox } from "./textbox.js";
 import { proofList } from "./proofs.js";
 import { between, clock, count, oneLine, seconds, visible } from "./text.js";
 
-const CHARS = 20_000;
 const ICONS = {
   call: "✎", verdict: "⚖", review: "☑", paused: "⏸", owner: "☞", fault: "⚠", refused: "✗", repeated: "↻", candidate: "❏", start: "▶", end: "■",
   node: "·", step: "›", episode: "»", broken: "⚠", other: "•",
@@ -39,7 +38,7 @@ export function entryBody(entry, run, query = "") {
 }
 
 async function fill(body, entry, run, query) {
-  const whole = (seq) => run.ctx.api.get(ofRun(run.thread, `/events/${seq}`), { chars: CHARS }, run.abort.signal);
+  const whole = (seq) => run.ctx.api.get(ofRun(run.thread, `/events/${seq}`), { chars: PIECE }, run.abort.signal);
   try {
     const seqs = entry.type === "call" ? [entry.asked?.seq, entry.replied?.seq] : [entry.event.seq];
     const [one, two] = await Promise.all(seqs.map((seq) => (seq ? whole(seq) : null)));
@@ -57,9 +56,25 @@ function boxes(run) {
     const value = at(event, pointer);
     const text = typeof value === "string" ? value : value === undefined ? "" : JSON.stringify(value, null, 1);
     const more = (offset, limit) => run.ctx.api.text(ofRun(run.thread, `/events/${event.seq}/text`), { pointer, offset, limit });
+    if (typeof value !== "string" && cutInside(event.cut, pointer)) return fetched(more, { label, code });
     const chars = event.cut?.[pointer] ?? 0;
     return textBox(text, { label, chars, more: chars ? more : null, code });
   };
+}
+
+/** Was this value, or a text inside it, made shorter on its way here? */
+function cutInside(cut, pointer) {
+  return Object.keys(cut ?? {}).some((one) => one === pointer || one.startsWith(`${pointer}/`));
+}
+
+/** A box whose text comes piece by piece from the server, its length with the first. */
+function fetched(more, how) {
+  const place = h("div", {}, h("p", { class: "wait-note" }, "Loading …"));
+  more(0, PIECE).then(
+    ({ text, chars }) => replace(place, textBox(text, { ...how, chars, more })),
+    (problem) => problem.name !== "AbortError" && replace(place, failure(problem)),
+  );
+  return place;
 }
 
 function foot(entry, run, query) {
@@ -77,7 +92,9 @@ function call(entry, asked, replied, box) {
   const prompt = list.map((message, n) => h("details", { class: `message ${roleOf(message)}`, open: n === list.length - 1 || n === 0 },
     h("summary", {}, h("strong", {}, visible(String(message?.role ?? "?"))), ` · ${count(lengthOf(asked, message, n))} characters · `, h("span", { class: "more" }, oneLine(message?.content ?? "", 90))),
     box(asked, `/messages/${n}/content`, `Prompt, message ${kept + n + 1}, ${message?.role ?? ""}`), toolCalls(message)));
-  const parts = [h("h4", {}, `Prompt to ${visible(asked?.model ?? "the model")} (${count(kept + list.length)} messages)`), before, prompt];
+  const all = asked?.cut?.["/messages"] ?? list.length;
+  const rest = all > list.length ? h("p", { class: "note" }, `${count(all - list.length)} more messages stand in the line as it was written.`) : null;
+  const parts = [h("h4", {}, `Prompt to ${visible(asked?.model ?? "the model")} (${count(kept + all)} messages)`), before, prompt, rest];
   if (!replied) parts.push(h("h4", {}, "Reply"), entry.live ? textBox(entry.live, { label: "Reply so far" }) : h("p", {}, "None yet."));
   else parts.push(reply(replied, asked, box));
   return parts;

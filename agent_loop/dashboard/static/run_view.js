@@ -16,6 +16,7 @@ import { Timeline } from "./timeline.js";
 import { TimelineView } from "./timeline_view.js";
 
 const KINDS = { timeline: TimelineView, charts: ChartsView, patch: PatchView, episodes: EpisodesView, result: ResultView };
+const GOES_ON = new Set(["interrupted", "cancelled", "error", "budget"]);
 const PAGE = 500;
 /** Events the page keeps; of a longer trace the newest, unless its beginning is asked for. */
 export const MOST_EVENTS = 20_000;
@@ -89,6 +90,7 @@ export class RunView {
         h("a", { href: ofRun(this.thread, "/export.html"), download: "" }, "Export as one HTML file"),
         (this.run.files ?? []).map(({ name }) => h("a", { href: ofRun(this.thread, `/files/${encodeURIComponent(name)}`), download: "" }, visible(name))),
         this.ctx.jobs?.cancelButton(this.thread, row.status) ?? null),
+      GOES_ON.has(row.status) && !this.ctx.jobs ? h("p", { class: "note" }, "This run can go on: ", h("code", {}, `python loop.py --continue ${row.thread}`)) : null,
       this.run.record_problem ? h("p", { class: "note bad" }, visible(this.run.record_problem)) : null);
   }
 
@@ -145,6 +147,7 @@ export class RunView {
   take(event) {
     const changed = this.timeline.add(event);
     this.at = Math.max(this.at, this.timeline.last);
+    this.skipped = Math.max(this.skipped, this.timeline.forget(MOST_EVENTS));
     this.tell(changed, changed.length > 0);
     if (event.kind === "run_ended") this.reload();
   }

@@ -3,7 +3,8 @@
 import { h, replace } from "./dom.js";
 import { count, visible } from "./text.js";
 
-const PIECE = 20_000;
+/** Characters of a long text that stand in the page at once. */
+export const PIECE = 20_000;
 
 /**
  * A block of text. `text`: its beginning; `chars`: the whole length; `more(offset, limit)`: a promise of

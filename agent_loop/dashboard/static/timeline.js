@@ -31,6 +31,13 @@ export class Timeline {
     return [...changed];
   }
 
+  /** Keep at most half as many again as `most` entries; gives the number of the last event let go. */
+  forget(most) {
+    if (this.entries.length <= most * 1.5) return 0;
+    const gone = this.entries.splice(0, this.entries.length - most);
+    return gone.at(-1).id;
+  }
+
   /** The call that waits for its reply in this node. */
   waiting(node) {
     for (let at = this.entries.length - 1; at >= 0; at -= 1) {
