@@ -12,6 +12,7 @@ from langgraph.types import Command, Interrupt
 from langsmith import tracing_context
 
 from agent_loop.errors import AgentLoopError, Cancelled, FaultError, StoreFault, ThreadError
+from agent_loop.graph import stepids
 from agent_loop.graph.build import build
 from agent_loop.graph.database import Saver, fault_of
 from agent_loop.graph.jobs import Begun
@@ -66,7 +67,10 @@ def look_at(checkpoints: Saver, thread: str) -> Look | None:
         if fault := fault_of(error):
             raise fault from error
         raise
-    return look_of(thread, found) if found else None
+    if found is None:
+        return None
+    stepids.go_on_after(found.checkpoint.get("id"))
+    return look_of(thread, found)
 
 
 def look_of(thread: str, found: CheckpointTuple) -> Look | None:

@@ -82,6 +82,9 @@ def plan(store: RunStore, *, keep_bytes: int | None = None) -> Pruning:
     """
     if store.database is not None:
         return Pruning(cuts=(), size_bytes=0, note="the steps are in PostgreSQL: prune them there")
+    if store.database is not None:
+        note = "the steps are in PostgreSQL, which this does not prune"
+        return Pruning(cuts=(), size_bytes=0, note=note)
     if not store.checkpoints.is_file():
         return Pruning(cuts=(), size_bytes=0, note=f"{store.checkpoints} is not there")
     with _connected(store) as conn:

@@ -61,7 +61,10 @@ class ThreadLock:
             # Read and write without truncating: the text of a holder must survive our look.
             handle = os.open(self._path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666)
         except OSError as error:
-            raise StoreFault(f"{self._path}: the lock cannot be opened: {error}.") from error
+            raise StoreFault(
+                f"{self._path}: the lock cannot be opened ({error.strerror}). Make the folder "
+                "writable, or free some disk space, then try again."
+            ) from error
         file = os.fdopen(handle, "r+b")
         try:
             self._take_soon(file)
