@@ -24,7 +24,7 @@ class Shown:
     old: int | None
     new: int | None
     text: str
-    ran: bool | None = None
+    ran: Literal[True] | None = None
 
 
 @dataclass(slots=True, kw_only=True)
@@ -128,10 +128,11 @@ class _Reader:
         if old != old_end or new != new_end:
             self._problem(f"line {self.at}: a hunk has other counts than its header says")
 
-    def _ran(self, path: str | None, number: int) -> bool | None:
-        if self.ran is None or path is None or path not in self.ran:
+    def _ran(self, path: str | None, number: int) -> Literal[True] | None:
+        """True: it ran. Nobody knows of the others: not every line begins a statement."""
+        if self.ran is None or path is None:
             return None
-        return number in self.ran[path]
+        return True if number in self.ran.get(path, frozenset()) else None
 
     def _problem(self, text: str) -> None:
         if len(self.problems) < 20:
