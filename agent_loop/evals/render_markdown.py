@@ -93,6 +93,9 @@ def _overall(report: Report, found: ArmFigures) -> Iterable[str]:
         yield f"passes that a person must look at: {looks}"
     yield f"seconds of an attempt: {words.amount(found.seconds, 's')}, loading of weights left out"
     yield f"tokens of an attempt: {words.amount(found.tokens, '')}"
+    costs = [row.cost for row in report.attempts if row.cost is not None]
+    if costs:
+        yield f"cost: {sum(costs):.4f} US dollars, known of {len(costs)} attempts"
     yield f"format failures: {sum(row.format_failures for row in report.attempts)}"
     for role, print_of in report.identity.models.items():
         name = print_of.get("name") if isinstance(print_of, Mapping) else print_of
@@ -210,7 +213,10 @@ def pair_lines(pair: PairFigures, *, plain: bool = False) -> Iterable[str]:
         f"exact McNemar over attempts: p = {words.p_value(pair.mcnemar_p)}; corrected for all "
         f"variants (Holm): {words.p_value(pair.mcnemar_holm)}"
     )
-    yield f"over tasks instead of attempts (signs flipped): p = {words.p_value(pair.sign_flip_p)}"
+    yield (
+        f"over tasks instead of attempts (signs flipped): p = {words.p_value(pair.sign_flip_p)}; "
+        f"corrected: {words.p_value(pair.sign_flip_holm)}"
+    )
     yield f"seconds of an attempt: {words.change(pair.seconds_difference, 's')}"
     yield f"tokens of an attempt: {words.change(pair.tokens_difference, 'tokens')}"
     if pair.left_out:
@@ -231,7 +237,7 @@ def conclusion(pair: PairFigures, second: str) -> str:
     if p is None or p > ALPHA:
         return f"No difference was found; that is not the same as none: {could}."
     way = "more often" if pair.counts.only_second > pair.counts.only_first else "less often"
-    if pair.sign_flip_p is None or pair.sign_flip_p > ALPHA:
+    if pair.sign_flip_holm is None or pair.sign_flip_holm > ALPHA:
         return (
             f"On these tasks {second} passes {way}; that other tasks would show the same is not "
             "shown."

@@ -100,6 +100,7 @@ class PairFigures:
     """Corrected for all variants of the comparison."""
     sign_flip_p: float | None
     """The same question asked over tasks instead of attempts."""
+    sign_flip_holm: float | None = None
     seconds_difference: Interval | None
     tokens_difference: Interval | None
     by_task: dict[str, float] = field(default_factory=dict)
@@ -138,11 +139,13 @@ def figures(arm: Arm) -> ArmFigures:
 def compare(arms: Sequence[Arm]) -> Comparison:
     """Each variant after the first against the first, p values corrected over all of them."""
     pairs = [_pair(arms[0], arm) for arm in arms[1:]] if arms else []
-    corrected = holm([pair.mcnemar_p for pair in pairs])
+    over_attempts = holm([pair.mcnemar_p for pair in pairs])
+    over_tasks = holm([pair.sign_flip_p for pair in pairs])
     return Comparison(
         arms=tuple(map(figures, arms)),
         pairs=tuple(
-            replace(pair, mcnemar_holm=p) for pair, p in zip(pairs, corrected, strict=True)
+            replace(pair, mcnemar_holm=a, sign_flip_holm=t)
+            for pair, a, t in zip(pairs, over_attempts, over_tasks, strict=True)
         ),
     )
 

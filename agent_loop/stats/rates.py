@@ -9,7 +9,9 @@ def pass_at_k(n: int, c: int, k: int) -> float | None:
     `None` with fewer than `k` attempts. Source: Chen et al. 2021, "Evaluating Large Language Models
     Trained on Code", equation 1.
     """
-    return None if _too_few(n, c, k) else 1.0 - comb(n - c, k) / comb(n, k)
+    if _too_few(n, c, k):
+        return None
+    return (comb(n, k) - comb(n - c, k)) / comb(n, k)  # whole numbers up to the one division
 
 
 def pass_hat_k(n: int, c: int, k: int) -> float | None:
