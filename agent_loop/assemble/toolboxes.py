@@ -8,7 +8,7 @@ from typing import Literal
 
 from agent_loop.checks.project.command import parse_command
 from agent_loop.config import Config
-from agent_loop.episode.tools import BashTools, Container, Ground, StructuredTools, Tests, Tools
+from agent_loop.episode.tools import BashTools, Container, Ground, StructuredTools, Suite, Tools
 from agent_loop.episode.tools.boxes import ENVIRONMENT, ROOT
 from agent_loop.episode.tools.harvest import Harvest
 from agent_loop.errors import UserError
@@ -114,13 +114,13 @@ def _environment(task: ProjectTask, workspace: Path, python: str) -> dict[str, s
     return env
 
 
-def _tests(task: ProjectTask, python: str, wall_s: float) -> Tests:
+def _tests(task: ProjectTask, python: str, wall_s: float) -> Suite:
     call = parse_command(task.test_command)
     if call is None:
-        return Tests(command=task.test_command, takes_ids=False, wall_s=wall_s)
+        return Suite(command=task.test_command, takes_ids=False, wall_s=wall_s)
     ours = ("-p", "no:cacheprovider", "--color=no", "--tb=short")
     line = shlex.join([python, "-m", "pytest", *ours, *call.options])
-    return Tests(command=line, selection=shlex.join(call.selection), wall_s=wall_s)
+    return Suite(command=line, selection=shlex.join(call.selection), wall_s=wall_s)
 
 
 def _shell(container: Container) -> str:

@@ -4,7 +4,7 @@ from agent_loop.episode.tools.bash import BashTools
 from agent_loop.episode.tools.boxes import Ground
 from agent_loop.episode.tools.container import Container
 from agent_loop.episode.tools.harvest import Harvest
-from agent_loop.episode.tools.structured import StructuredTools, Tests
+from agent_loop.episode.tools.structured import StructuredTools, Suite
 from agent_loop.episode.tools.toolbox import Tools
 
 __all__ = [
@@ -13,6 +13,6 @@ __all__ = [
     "Ground",
     "Harvest",
     "StructuredTools",
-    "Tests",
+    "Suite",
     "Tools",
 ]

@@ -24,7 +24,7 @@ NO_FILE = "No such file or directory"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Tests:
+class Suite:
     """How the project's tests are run."""
 
     command: str
@@ -43,7 +43,7 @@ class StructuredTools(Tools):
         container: Container,
         clock: Clock,
         *,
-        tests: Tests,
+        tests: Suite,
         python: str,
         shell: str = "/bin/bash",
     ) -> None:
