@@ -16,6 +16,7 @@ from pathlib import Path
 
 from benchmarks.code_check import humaneval_row, one_check_row
 from benchmarks.edit_tokens import edit_tokens_row
+from benchmarks.episode_step import episode_step_row
 from benchmarks.loop import bytes_row, loop_row, pruned_row
 from benchmarks.prefix import prefix_row
 from benchmarks.project_check import project_check_row
@@ -25,6 +26,7 @@ from benchmarks.show import table, write_page
 ROWS: dict[str, Callable[[], Row]] = {
     "code-check": one_check_row,
     "humaneval": humaneval_row,
+    "episode-step": episode_step_row,
     "loop": loop_row,
     "prefix": prefix_row,
     "edit-tokens": edit_tokens_row,
