@@ -46,9 +46,10 @@ export class PatchView {
   }
 
   note() {
-    const said = this.patch.ran_note || (this.patch.lines_ran === "unknown" ? "Which lines the tests ran was not recorded." : "");
-    const legend = this.patch.lines_ran === "recorded" ? "▸ marks added lines that the tests ran. Lines that no statement begins on cannot be seen to run. " : "";
-    return said || legend ? h("p", { class: "note" }, legend, visible(said)) : null;
+    const said = this.patch.lines_ran === "recorded"
+      ? "▸ marks added lines that the tests ran. Lines that no statement begins on (comments, the rest of a long statement) cannot be seen to run."
+      : visible(this.patch.ran_note ?? "");
+    return said ? h("p", { class: "said" }, said) : null;
   }
 
   index(files) {

@@ -30,17 +30,28 @@ export class RunView {
   }
 
   async begin() {
-    replace(this.root, h("p", { class: "wait-note" }, "Loading the run …"));
+    if (!this.root.firstChild) replace(this.root, h("p", { class: "wait-note" }, "Loading the run …"));
     try {
       this.run = await this.ctx.api.get(ofRun(this.thread), {}, this.abort.signal);
     } catch (problem) {
-      if (problem.name !== "AbortError") replace(this.root, failure(problem, () => this.begin()));
+      if (problem.name !== "AbortError") this.missing(problem);
       return;
     }
     this.frame();
     this.update(this.place);
     await this.loadEvents(this.firstSeq());
     this.follow();
+  }
+
+  missing(problem) {
+    if (problem.status !== 404) replace(this.root, failure(problem, () => this.begin()));
+    else if (this.ctx.jobs?.of(this.thread)) {
+      replace(this.root, h("p", { class: "wait-note" }, "The run has not begun yet: its job waits, or its project is being made ready …"));
+      setTimeout(() => this.closed || this.begin(), 1000);
+    } else {
+      replace(this.root, h("section", { class: "empty bad", role: "alert" }, h("h2", {}, "Not found"),
+        h("p", {}, "There is no such run: it was removed, has another name, or never began."), h("a", { href: "#" }, "Show all runs")));
+    }
   }
 
   firstSeq() {
