@@ -38,6 +38,7 @@ export class RunView {
       return;
     }
     this.frame();
+    if (this.ctx.jobs) this.ctx.jobs.heard = (job) => job.thread === this.thread && this.showHead();
     this.update(this.place);
     await this.loadEvents(this.firstSeq());
     this.follow();
@@ -215,5 +216,6 @@ export class RunView {
     this.live?.stop();
     this.view?.close();
     this.owner?.close();
+    if (this.ctx.jobs) this.ctx.jobs.heard = () => {};
   }
 }
