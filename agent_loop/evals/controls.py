@@ -5,6 +5,7 @@ a model: it is left out, with the reason, and no rate counts it.
 """
 
 import ast
+import contextlib
 import hashlib
 import json
 import shutil
@@ -97,11 +98,20 @@ def _room(workshop: Workshop) -> Path:
 def _empty(check: Check, one: SuiteTask) -> str:
     if isinstance(check, ProjectCheck):
         red = check.reproduce()
-        return f"its tests pass without a fix: {red.summary}" if red.green else ""
+        return f"its tests pass without a fix: {red.summary}" if red.green else _wrong(check, one)
     for what, code in (("an empty answer", ""), ("functions that do nothing", _stub(one))):
         verdict = check.judge(Candidate(answer=code, digest=""))
         if verdict.passed:
             return f"{what} passed it: {verdict.reason}"
+    return _wrong(check, one)
+
+
+def _wrong(check: Check, one: SuiteTask) -> str:
+    for text in one.wrong:
+        with contextlib.suppress(ReplyError):  # it cannot even be read: as good as failing
+            reply = Reply(text=text, usage=Usage(), answered="wrong answer")
+            if check.judge(check.parse(reply)).passed:
+                return "a wrong answer passes it"
     return ""
 
 

@@ -12,6 +12,8 @@ class SuiteTask:
 
     task: Task
     reference: str | None = None
+    wrong: tuple[str, ...] = ()
+    """Replies that must fail, such as the bug itself."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
