@@ -18,6 +18,7 @@ from benchmarks.code_check import humaneval_row, one_check_row
 from benchmarks.edit_tokens import edit_tokens_row
 from benchmarks.episode_step import episode_step_row
 from benchmarks.loop import bytes_row, loop_row, pruned_row
+from benchmarks.model_swaps import model_swaps_row
 from benchmarks.prefix import prefix_row
 from benchmarks.project_check import project_check_row
 from benchmarks.row import Row
@@ -29,6 +30,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "episode-step": episode_step_row,
     "loop": loop_row,
     "prefix": prefix_row,
+    "model-swaps": model_swaps_row,
     "edit-tokens": edit_tokens_row,
     "project-check": project_check_row,
     "checkpoint-bytes": bytes_row,

@@ -7,6 +7,7 @@ from pathlib import Path
 from agent_loop import models
 from agent_loop.config import Config, ModelSettings
 from agent_loop.errors import ConfigError
+from agent_loop.models.gate import Gated, ModelGate
 from agent_loop.ports import Clock, Model, Role
 
 
@@ -18,6 +19,9 @@ class Company:
         self._runs = runs
         self._clock = clock
         self.notify = notify
+        self.gated = False
+        """Several runs share a server: calls for the loaded model go first."""
+        self._gates: dict[str, ModelGate] = {}
         self._shared: dict[str, Mapping[Role, Model]] = {}
         self._lock = threading.Lock()
 
@@ -53,7 +57,19 @@ class Company:
         chosen = models.choose(wanted, maker=maker, fallback=_fallback(config))
         for note in chosen.notes:
             self.notify(note)
-        return chosen.models
+        if not self.gated or chosen.notes:
+            return chosen.models
+        return {
+            role: self._behind_gate(model, wanted[role]) for role, model in chosen.models.items()
+        }
+
+    def _behind_gate(self, model: Model, settings: ModelSettings) -> Model:
+        """Ollama alone swaps models by itself; a server of one model needs no gate."""
+        if settings.provider != "ollama":
+            return model
+        gate = self._gates.setdefault(settings.base_url or "", ModelGate())
+        # Another window size is another load.
+        return Gated(model, gate, f"{settings.model}@{settings.options.num_ctx}")
 
     def close(self) -> None:
         """Give them all back; safe to call twice."""

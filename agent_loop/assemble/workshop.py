@@ -71,6 +71,10 @@ class Workshop:
         self._company = Company(self.store.root, self.clock, self.notify)
         self._telemetry = Telemetry(self.config.otel)
 
+    def share_servers(self) -> None:
+        """Several runs at once: the calls of a model server are put in order (`models.gate`)."""
+        self._company.gated = True
+
     # --- new runs -------------------------------------------------------------------------
 
     def prepare(self, given: Sequence[Task], config: Config | None = None) -> None:

@@ -109,6 +109,8 @@ def _drive(
         named=options.jobs > 1,
     )
     with stopper.listening():
+        if options.jobs > 1:
+            workshop.share_servers()
         ended: list[Ended] = []
         planned = _planned(options, env, batch, ended)
         ended += batch.run(planned, options.jobs)

@@ -69,6 +69,8 @@ class Session:
         with Workshop(
             config=self.config, store=store, notify=self._notify, env=self.env
         ) as workshop:
+            if self.options.jobs > 1:
+                workshop.share_servers()
             code = self._open(workshop, suite, found)
             if self.stopper.killing.is_set():
                 leave_at_once(workshop.close)

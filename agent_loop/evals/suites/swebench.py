@@ -1,7 +1,7 @@
 """Rows in the form of SWE-bench, over checkouts that are on this machine: nothing is fetched.
 
-`PATH` is the folder of a `*.jsonl` or `*.json` with the rows and of `checkouts/<instance_id>/`, each
-at the row's `base_commit`. Unlike the official harness, the worker may see the failing tests.
+`PATH` is the folder of a `*.jsonl` or `*.json` with the rows and of `checkouts/<instance_id>/`,
+each at the row's `base_commit`. Unlike the official harness, the worker may see the failing tests.
 """
 
 import json
@@ -94,7 +94,7 @@ def refuse_other_machine(name: str, row: Mapping[str, Any]) -> None:
     if numbers and numbers < OLDEST:
         raise UserError(
             f"{name}: needs Python {stated}, for which packages no longer install into the images "
-            "that are built here. Give the task a 'dockerfile' with that interpreter, or leave it out."
+            "that are built here. Give the task a 'dockerfile' with that interpreter."
         )
 
 
