@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import cast
 
@@ -54,7 +54,7 @@ def run(
 
 
 def chosen(root: Path, names: Sequence[str]) -> list[Report]:
-    """The reports people named.
+    """The reports people named; those of one label are told apart by their file names.
 
     Raises:
         ReportError: fewer than two, the same one twice, or one is unknown.
@@ -62,7 +62,12 @@ def chosen(root: Path, names: Sequence[str]) -> list[Report]:
     paths = [find_report(root, name).resolve() for name in names]
     if len(set(paths)) < 2 or len(set(paths)) < len(paths):
         raise ReportError("--compare needs two or more different reports.")
-    return [read_report(path) for path in paths]
+    reports = [read_report(path) for path in paths]
+    labels = [report.label for report in reports]
+    return [
+        replace(report, label=path.stem) if labels.count(report.label) > 1 else report
+        for path, report in zip(paths, reports, strict=True)
+    ]
 
 
 def checked(reports: Sequence[Report], *, mix: bool) -> list[str]:

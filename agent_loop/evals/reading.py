@@ -5,10 +5,13 @@ from collections.abc import Mapping
 
 from agent_loop.assemble import Workshop
 from agent_loop.config import Config
+from agent_loop.errors import UserError
 from agent_loop.evals import compare, exports, outputs, regrade
 from agent_loop.evals.identity import harness_of
+from agent_loop.evals.suites import load_suite
 from agent_loop.store import RunStore
-from agent_loop.store.reports import find_report
+from agent_loop.store.reports import Report, find_report, read_report
+from agent_loop.tasks import Task
 from agent_loop.terminal.screen import Screen
 
 
@@ -40,10 +43,23 @@ def _regrade(
     given: argparse.Namespace, config: Config, env: Mapping[str, str], screen: Screen
 ) -> int:
     store = RunStore(config.runs_dir)
-    find_report(store.root, given.regrade)  # before a container is started
+    report = read_report(find_report(store.root, given.regrade))  # before a container is started
+    known = _tasks(given, report, screen)
     with Workshop(config=config, store=store, notify=screen.say, env=env) as workshop:
         today = harness_of(workshop.sandbox())
-        code, found = regrade.run(given, workshop, screen.result, progress=screen.say, today=today)
+        code, found = regrade.run(
+            given, workshop, screen.result, progress=screen.say, today=today, known=known
+        )
     if screen.as_json:
         screen.machine(found.as_record())
     return code
+
+
+def _tasks(given: argparse.Namespace, report: Report, screen: Screen) -> dict[str, Task]:
+    """The tasks of the report's suite, for answers whose run is gone; none where it is not here."""
+    try:
+        suite = load_suite(given.suite or report.plan.suite, given.data)
+    except UserError as error:
+        screen.say(f"the report's tasks are not here, only runs are judged again: {error}")
+        return {}
+    return {one.task.name: one.task for one in suite.tasks}

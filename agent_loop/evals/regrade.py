@@ -1,17 +1,23 @@
 """`--regrade REPORT`: every stored answer judged again with today's gate, no model asked."""
 
 import argparse
+import shutil
+import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, Protocol
 
 from agent_loop.assemble.stored import Stored, Verified, read_stored
 from agent_loop.errors import SandboxUnavailable, UserError
 from agent_loop.evals import words
 from agent_loop.evals.render_markdown import cell, code, table
-from agent_loop.ports import Json
+from agent_loop.fixtures import task_hash
+from agent_loop.ports import Candidate, Check, Json
 from agent_loop.store import RunStore
-from agent_loop.store.reports import Attempt, Report, find_report, read_report
+from agent_loop.store.reports import FOLDER, Attempt, Report, find_report, read_report
+from agent_loop.tasks import Task
 
 Now = Literal["holds", "fell", "rose", "still fails", "not judged"]
 _ORDER: tuple[Now, ...] = ("fell", "rose", "not judged", "holds", "still fails")
@@ -24,6 +30,8 @@ class Judge(Protocol):
     def store(self) -> RunStore: ...
 
     def verify(self, thread: str) -> Verified: ...
+
+    def trial(self, task: Task, folder: Path) -> AbstractContextManager[Check]: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,17 +67,35 @@ class Regrade:
 
 
 def regrade(
-    report: Report, judge: Judge, say: Callable[[str], None], *, today: Mapping[str, Json]
+    report: Report,
+    judge: Judge,
+    say: Callable[[str], None],
+    *,
+    today: Mapping[str, Json],
+    known: Mapping[str, Task] | None = None,
 ) -> Regrade:
-    """Judge every attempt that holds an answer. `today`: the harness of now.
+    """Judge every attempt that holds an answer.
+
+    Args:
+        report: whose answers.
+        judge: today's gate.
+        say: hears of every attempt.
+        today: the harness of now.
+        known: tasks by name; an answer whose run is gone is judged from the report with its task,
+            if the files of that are those of the report.
 
     Raises:
         SandboxUnavailable: nothing can be judged here.
     """
     rows = []
+    tasks = {
+        name: task
+        for name, task in (known or {}).items()
+        if task_hash(task) == report.identity.fixtures.get(name)
+    }
     judged = [row for row in report.attempts if row.passed is not None]
     for at, row in enumerate(judged, 1):
-        found = _one(row, judge)
+        found = _one(row, judge, tasks.get(row.task))
         say(f"{at}/{len(judged)} {words.plain(row.task)} {row.n}: {found.now}")
         rows.append(found)
     return Regrade(label=report.label, rows=tuple(rows), gate=_gate(report, today))
@@ -104,6 +130,7 @@ def run(
     *,
     progress: Callable[[str], None],
     today: Mapping[str, Json],
+    known: Mapping[str, Task] | None = None,
 ) -> tuple[int, Regrade]:
     """`--regrade REPORT`: exit code 1 where a pass fell or an answer could not be judged.
 
@@ -112,24 +139,50 @@ def run(
         SandboxUnavailable: nothing can be judged here.
     """
     report = read_report(find_report(judge.store.root, given.regrade))
-    found = regrade(report, judge, progress, today=today)
+    found = regrade(report, judge, progress, today=today, known=known)
     say(markdown(found))
     return (1 if found.count("fell") or found.count("not judged") else 0), found
 
 
-def _one(row: Attempt, judge: Judge) -> Regraded:
+def _one(row: Attempt, judge: Judge, task: Task | None) -> Regraded:
     if row.patch is None:
         now: Now = "not judged" if row.passed else "still fails"
         return _row(row, now, "it holds no answer")
     try:
-        stored = read_stored(judge.store, row.thread)
-        if stored.answer != row.patch:
+        stored = _stored(row, judge)
+        if stored is None and task is None:
+            return _row(row, "not judged", "its run is gone, and its task is not known here")
+        if stored is None and task is not None:
+            return _told_apart(row, _from_report(row.patch, judge, task))
+        if stored is not None and stored.answer != row.patch:
             return _row(row, "not judged", _other_answer(stored))
-        found = judge.verify(row.thread)
+        return _told_apart(row, judge.verify(row.thread))
     except SandboxUnavailable:
         raise
     except (UserError, OSError) as error:
         return _row(row, "not judged", str(error))
+
+
+def _stored(row: Attempt, judge: Judge) -> Stored | None:
+    """What the run left; `None`: nothing did."""
+    if not judge.store.folder(row.thread).is_dir():
+        return None
+    return read_stored(judge.store, row.thread)
+
+
+def _from_report(patch: str, judge: Judge, task: Task) -> Verified:
+    room = judge.store.root.resolve() / FOLDER / ".regrade"
+    room.mkdir(parents=True, exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=room))
+    try:
+        with judge.trial(task, folder) as check:
+            verdict = check.judge(Candidate(answer=patch, digest=""))
+        return Verified(verdict=verdict, certified=False, problems=())
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _told_apart(row: Attempt, found: Verified) -> Regraded:
     if row.passed:
         problem = "; ".join(found.problems) or found.verdict.reason
         return _row(row, "holds" if found.holds else "fell", "" if found.holds else problem)

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 
 import pytest
 
@@ -82,3 +83,10 @@ def test_a_report_is_compared_rendered_exported_and_judged_again(place, capsys):
     certificate.write_text(json.dumps(fields))
     assert evals("--regrade", "control") == 1
     assert "1 fell" in capsys.readouterr().out
+
+    shutil.rmtree(certificate.parent)  # as where only the report was published
+    assert evals("--regrade", "control") == 1
+    assert "1 not judged, 1 still fails" in capsys.readouterr().out  # the task's file was changed
+    task.write_text(task.read_text().replace("Gives", "gives"))
+    assert evals("--regrade", "control") == 0
+    assert "1 holds, 1 still fails" in capsys.readouterr().out

@@ -206,6 +206,14 @@ def test_compare_needs_two_different_reports(tmp_path):
         door.run(given("one", "two"), tmp_path, print)
 
 
+def test_two_reports_of_one_label_are_told_apart(tmp_path):
+    first = outcomes("one", {"a": "PF"}, created="2026-01-01T00:00:00Z")
+    second = outcomes("one", {"a": "PP"}, created="2026-01-02T00:00:00Z")
+    saved(tmp_path, first, second)
+    names = ["one-20260101-000000", "one-20260102-000000"]
+    assert [r.label for r in door.chosen(tmp_path, names)] == names
+
+
 # --- success by budget ----------------------------------------------------------------------------
 
 

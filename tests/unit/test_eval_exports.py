@@ -1,11 +1,13 @@
 """Exports read back, answers judged again."""
 
 import argparse
+import contextlib
 import csv
 import io
 import json
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,10 +16,11 @@ from agent_loop import tasks
 from agent_loop.assemble.stored import Verified
 from agent_loop.errors import ReportError, SandboxUnavailable
 from agent_loop.evals import exports, regrade
+from agent_loop.fixtures import task_hash
 from agent_loop.ports import Verdict
 from agent_loop.store import RunStore, Summary
 from agent_loop.store.reports import report_path, write_report
-from tests.fakes.reports import filled, lost, made, outcomes, row
+from tests.fakes.reports import filled, identity, lost, made, outcomes, row
 
 HOSTILE = "]]> <x>&\x00\x1b\ud800\ufffe \"quoted\", 'new\nline'"
 
@@ -101,6 +104,15 @@ class Gate:
         verdict = Verdict(passed=passed, isolation="separate", reason=f"passed: {passed}")
         return Verified(verdict=verdict, certified=True, problems=problems)
 
+    @contextlib.contextmanager
+    def trial(self, task, folder):
+        assert folder.is_dir()
+        yield SimpleNamespace(judge=self._judged)
+
+    def _judged(self, candidate):
+        passed = candidate.answer == "right"
+        return Verdict(passed=passed, isolation="separate", reason=f"from the report: {passed}")
+
 
 def stored(gate, attempt, *, answer=None):
     summary = Summary(
@@ -151,7 +163,7 @@ def test_what_fell_is_shown_first(tmp_path):
     }
     text = regrade.markdown(found)
     assert "7 answers: 2 fell, 1 rose, 1 not judged, 1 holds, 2 still fails" in text
-    assert text.index("passed: False") < text.index("unknown")
+    assert text.index("passed: False") < text.index("its run is gone")
     assert found.as_record()["counts"]["fell"] == 2
 
 
@@ -160,6 +172,28 @@ def test_another_answer_than_the_reports_is_not_judged(tmp_path):
     found, _ = regraded(tmp_path, rows, {"t": (True, ())}, t="something else")
     assert found.rows[0].now == "not judged"
     assert "another answer" in found.rows[0].why
+
+
+def test_an_answer_whose_run_is_gone_is_judged_from_the_report(tmp_path):
+    task = tasks.palindrome()
+    rows = [
+        row(task.name, 1, patch="right"),
+        row(task.name, 2, patch="wrong"),
+        row(task.name, 3, patch="right", passed=False),
+        row("another", 1, patch="right"),
+    ]
+    names = (task.name, "another")
+    for fixture, wanted in (
+        (task_hash(task), ["holds", "fell", "rose", "not judged"]),
+        ("0" * 64, ["not judged"] * 4),
+    ):
+        who = identity(fixtures={task.name: fixture, "another": "1" * 64})
+        report = filled(made("base", names, 3, identity=who), rows)
+        gate = Gate(tmp_path, {})
+        known = {task.name: task}
+        found = regrade.regrade(report, gate, lambda _: None, today={}, known=known)
+        assert [r.now for r in found.rows] == wanted
+    assert not list((tmp_path / "evals" / ".regrade").iterdir())
 
 
 def test_the_exit_code_and_what_changed_since(tmp_path):
