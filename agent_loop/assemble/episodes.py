@@ -11,6 +11,8 @@ from agent_loop.graph.parts import Work, Worked
 from agent_loop.ports import Clock, Role, Toolbox
 from agent_loop.workspace import FileState, PatchRefused, Tree, states_of, write_patch
 
+_SHARE = 0.75
+"""Characters of one observation for each token of context: a quarter of what it holds."""
 CLOUD_CONTEXT_TOKENS = 100_000
 """For servers whose context is not configured: num_ctx is Ollama's word."""
 
@@ -87,7 +89,7 @@ def limits_of(config: Config, role: Role) -> EpisodeLimits:
         seconds=given.seconds,
         call_s=given.call_s,
         context_tokens=room if known else CLOUD_CONTEXT_TOKENS,
-        observation_chars=min(given.observation_chars, max(500, room)),
+        observation_chars=min(given.observation_chars, max(500, int(room * _SHARE))),
     )
 
 
