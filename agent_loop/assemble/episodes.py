@@ -108,7 +108,8 @@ def patch_of(before: Tree, found: Harvest) -> tuple[str, list[str]]:
     """The patch of a working copy, and a line for each thing that is not in it."""
     notes = [f"not taken: {line}" for line in found.left_out]
     changed = {path for path in {*before, *found.files} if _differs(before, found, path)}
-    binary = sorted(path for path in changed if b"\0" in (found.files.get(path) or b""))
+    sides = (before, found.files)
+    binary = sorted(p for p in changed if any(b"\0" in (side.get(p) or b"") for side in sides))
     notes += [f"not taken: {path}: a binary file" for path in binary]
     changed -= set(binary)
     try:
