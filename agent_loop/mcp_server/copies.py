@@ -154,14 +154,11 @@ class Copies:
         """Containers of idle copies go; their changes stay a while longer."""
         idle_s = self._options.idle_s
         while not self._over.wait(min(LOOK_S, idle_s / 4)):
-            now = self._workshop.clock.monotonic()
             with self._lock:
-                idle = [(one, now - one.used) for one in self._open.values()]
-            for copy, since_s in idle:
+                open_now = list(self._open.values())
+            for copy in open_now:
                 try:
-                    if since_s > idle_s * GONE_AFTER:
+                    if copy.tidy(idle_s, idle_s * GONE_AFTER):
                         self.shut(copy)
-                    elif since_s > idle_s:
-                        copy.rest()
                 except AgentLoopError as problem:
                     self._notify(f"an idle copy could not be put to rest: {problem}")

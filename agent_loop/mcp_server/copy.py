@@ -87,22 +87,24 @@ class Copy:
             with self._leashed(cancel):
                 return self._desk.check.judge(candidate)
 
-    def rest(self) -> None:
-        """Give the containers back and keep the changes; nothing where a call is under way."""
-        if self._box is None or not self._one.acquire(blocking=False):
-            return
+    def tidy(self, idle_s: float, gone_s: float) -> bool:
+        """Give the containers of an idle copy back and keep its changes; true: nobody wants it.
+
+        A copy with a call under way is not idle, however long that takes.
+        """
+        if not self._one.acquire(blocking=False):
+            return False
         try:
-            if self._box is not None:
+            since_s = self._clock.monotonic() - self.used
+            if since_s > gone_s:
+                self._closed = True
+            elif since_s > idle_s and self._box is not None:
                 with contextlib.suppress(FaultError):
                     self._kept = self._box.harvest()
                 self._drop()
+            return self._closed
         finally:
             self._one.release()
-
-    @property
-    def resting(self) -> bool:
-        """Nothing of it runs."""
-        return self._box is None
 
     def close(self) -> None:
         """End everything, also what is under way; safe to call twice."""

@@ -6,7 +6,7 @@ import secrets
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import FrameType
@@ -68,12 +68,20 @@ def _serving(
         workshop.sandbox()  # no engine: say so now, not at the first call
         copies = Copies(workshop, options, say)
         desk = Desk(copies, one_client=options.port is None)
-        try:
-            with _leaving(copies, workshop):
+        one = threading.Lock()
+
+        def give_back() -> None:
+            # One after the other: whoever comes second finds all of it gone, not half.
+            with one:
+                copies.close()
+                desk.close()
+                workshop.close()
+
+        with _leaving(give_back):
+            try:
                 yield desk, copies
-        finally:
-            copies.close()
-            desk.close()
+            finally:
+                give_back()
 
 
 def _over_pipes(server: "MCPServer[Any]", wire: Wire) -> None:
@@ -119,12 +127,11 @@ def _over_http(server: "MCPServer[Any]", copies: Copies, port: int, env: Mapping
 
 
 @contextmanager
-def _leaving(copies: Copies, workshop: Workshop) -> Iterator[None]:
+def _leaving(give_back: Callable[[], None]) -> Iterator[None]:
     """Told to end while a thread waits for the client's next line: nothing can wake that thread."""
 
     def end() -> None:
-        copies.close()
-        workshop.close()
+        give_back()
         os._exit(ENDED)
 
     def told(_number: int, _frame: FrameType | None) -> None:
