@@ -39,9 +39,12 @@ from agent_loop.terminal.screen import Screen
 T = TypeVar("T")
 
 
-def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
-    """Run one command; returns the exit code. Never a traceback for what a person can mend."""
-    screen = Screen(as_json="--json" in argv, quiet="--quiet" in argv)
+def main(argv: Sequence[str], env: Mapping[str, str], screen: Screen | None = None) -> int:
+    """Run one command; returns the exit code. Never a traceback for what a person can mend.
+
+    `screen`: where it speaks instead of this process's own streams.
+    """
+    screen = screen or Screen(as_json="--json" in argv, quiet="--quiet" in argv)
     try:
         return _command(read(argv), env, screen)
     except AgentLoopError as error:

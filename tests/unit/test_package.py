@@ -1,6 +1,7 @@
 """The package carries what it needs: quick looks; `tests.release.checklist` really installs it."""
 
 import fnmatch
+import os
 import re
 import subprocess
 import sys
@@ -10,12 +11,9 @@ from pathlib import Path
 import pytest
 
 from agent_loop.sandbox.project_image import FILES
+from tests.release.commands import PAGE, doors, section
 
 ROOT = Path(__file__).resolve().parents[2]
-DOORS = sorted(
-    f"agent_loop.{path.parent.name}".removesuffix(".agent_loop")
-    for path in (ROOT / "agent_loop").glob("**/__main__.py")
-)
 
 
 def test_every_data_file_is_in_the_wheel():
@@ -42,18 +40,32 @@ def test_the_recipes_are_in_the_wheel():
     assert tracked - {"build_base_image.py"} <= set(carried)
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_every_door_helps_and_refuses(door, tmp_path):
-    """`--help` is 0; an unknown option is 2 with no traceback, in a folder that is no clone."""
-    argv = [sys.executable, "-m", door]
-    more = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 120}
-    import os
+BOTH = """
+import runpy, sys
+for option in ("--help", "--no-such-option"):
+    sys.argv = [sys.argv[0], option]
+    try:
+        runpy.run_module(DOOR, run_name="__main__", alter_sys=True)
+    except SystemExit as end:
+        sys.stdout.flush()
+        print(f"\\n=== {option} ended with {end.code}", flush=True)
+"""
 
-    env = {**os.environ, "PYTHONPATH": str(ROOT)}
-    helped = subprocess.run([*argv, "--help"], env=env, **more)
-    assert helped.returncode == 0, helped.stderr
-    assert "usage" in helped.stdout.lower()
-    refused = subprocess.run([*argv, "--no-such-option"], env=env, **more)
-    assert refused.returncode == 2
-    assert "Traceback" not in refused.stderr
+
+@pytest.mark.parametrize("door", doors())
+def test_every_door_helps_as_documented_and_refuses(door, tmp_path):
+    """`--help` is 0; an unknown option is 2 with no traceback, in a folder that is no clone."""
+    done = subprocess.run(
+        [sys.executable, "-c", BOTH.replace("DOOR", repr(door))],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"},
+    )  # fmt: skip
+    text, _, rest = done.stdout.partition("\n=== --help ended with 0\n")
+    assert "usage" in text.lower(), done.stderr
+    assert "=== --no-such-option ended with 2" in rest, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir())
+    if sys.version_info < (3, 13):  # argparse writes its help otherwise there
+        assert section(door, text) in PAGE.read_text("utf-8"), (
+            "say python -m tests.release.commands"
+        )
