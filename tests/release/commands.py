@@ -9,7 +9,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGE = ROOT / "docs" / "commands.md"
 HEAD = """# Commands
 
-Every program's own help, as it prints it. Made by `python -m tests.release.commands`; a test keeps it.
+Every program's own help, as it prints it. Made by `python -m tests.release.commands`.
 """
 
 
