@@ -1,5 +1,6 @@
 """Screens bugs in warm containers: only tests that run the changed lines, a fork for each bug."""
 
+import math
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,9 +18,11 @@ from agent_loop.ports import Box, Mount
 
 BROAD = 0.25
 """A bug that fails more of the passing tests than this is no bug report but an outage."""
-_SLOWER, _AT_LEAST_S, _MOST_S = 10.0, 3.0, 180.0
-"""A mutant may take so many times as long as the right library, and so much more."""
-_IMPORT_S = 20.0
+_SLOWER, _AT_LEAST_S, _MOST_S = 7.0, 2.0, 120.0
+"""A mutant may use so many times the processor time of the right library, and so much more."""
+_WAITING = 4.0
+"""The wall clock's limit over that, for one that waits instead of working."""
+_IMPORT_S = 10.0
 _ALL = 1 << 30
 
 
@@ -90,7 +93,7 @@ class Sieve:
         self.trusted = tuple(
             one for one, out in outcomes.items() if out == "passed" and one in self._ground.passing
         )
-        self._seconds = said["durations"]
+        self._seconds = again.get("durations", {})
         if not self.trusted:
             raise UserError(f"{self._ground.library.name}: cannot be screened: {again}"[:1500])
 
@@ -152,7 +155,8 @@ class Sieve:
             said = self._ask(job)
             if "cannot" not in said:
                 return said
-        return self._ask({**job, "do": "fresh", "wall_s": min(job["wall_s"] + _IMPORT_S, _MOST_S)})
+        more = {"cpu_s": job["cpu_s"] + int(_IMPORT_S), "wall_s": job["wall_s"] + _IMPORT_S}
+        return self._ask({**job, "do": "fresh", **more})
 
     def _job(
         self,
@@ -169,14 +173,15 @@ class Sieve:
             "do": "mutant",
             "files": dict(files),
             "tests": tests,
-            "wall_s": wall_s or limit,
+            "wall_s": wall_s or limit * _WAITING,
+            "cpu_s": math.ceil(wall_s or limit),
             "most_bad": most_bad,
             "explain": explain,
         }
 
     def _read(self, bug: Bug, said: Mapping[str, Any]) -> Sifted:
         if said.get("trouble") == "time":
-            return Sifted(bug=bug, fate="time", detail="past ten times the usual time")
+            return Sifted(bug=bug, fate="time", detail=f"past {_SLOWER:.0f} times the usual time")
         if "trouble" in said:
             return Sifted(bug=bug, fate="broken", detail=_plain(str(said["trouble"])))
         if said["uncollected"]:

@@ -1,8 +1,9 @@
 """Writes a bug report from failing tests and what they said; never from the bug itself."""
 
 import ast
+import math
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -43,6 +44,8 @@ class Example:
     message: str
     apis: tuple[str, ...]
     """Names of the library that the statement calls, else those the test calls."""
+    telling: Mapping[str, float]
+    """How few of the file's tests call each of them: a helper of many tests is no subject."""
 
     @property
     def symptom(self) -> str:
@@ -68,6 +71,7 @@ def examples(
             statement=place.statement,
             message=cleaned(str(failure["message"])),
             apis=place.apis,
+            telling=place.telling,
         )
         found.setdefault((example.statement, example.symptom), example)
     return list(found.values())
@@ -88,13 +92,14 @@ class Place:
 
     statement: str
     apis: tuple[str, ...]
+    telling: Mapping[str, float]
 
     @classmethod
     def of(cls, source: bytes, test: str, line: int, packages: Sequence[str]) -> "Place":
         try:
             tree = ast.parse(source)
         except (SyntaxError, ValueError):
-            return cls("", ())
+            return cls("", (), {})
         text = source.decode("utf-8", "replace")
         function = _function(tree, test)
         known = _imported(tree, packages)
@@ -103,7 +108,18 @@ class Place:
         apis = tuple(_called(node, known)) if node is not None else ()
         if not apis and function is not None:
             apis = tuple(_called(function, known))
-        return cls(statement, apis)
+        return cls(statement, apis, _telling(tree, known))
+
+
+def _telling(tree: ast.Module, known: Mapping[str, str]) -> dict[str, float]:
+    """By name: larger the fewer tests of the file call it."""
+    tests = [
+        one
+        for one in ast.walk(tree)
+        if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef) and one.name.startswith("test")
+    ]
+    callers = Counter(name for one in tests for name in _called(one, known))
+    return {name: math.log(1 + len(tests) / count) for name, count in callers.items()}
 
 
 def _function(tree: ast.Module, test: str) -> ast.AST | None:
@@ -194,12 +210,13 @@ def _public(dotted: Sequence[str], known: Mapping[str, str]) -> str:
 
 def subject(found: Sequence[Example]) -> str:
     """The public name the report is about: the one that most failing checks have in common."""
-    score: Counter[str] = Counter()
+    score: dict[str, float] = defaultdict(float)
     for one in found:
         words = set(re.split(r"[^a-z0-9]+|_", one.test.rpartition("::")[2].lower()))
         for rank, name in enumerate(one.apis[:6]):
             named = name.lower() in one.test.lower() or name.lower() in words
-            score[name] += 4 - min(rank, 3) + (6 if named else 0)
+            points = 4 - min(rank, 3) + (6 if named else 0)
+            score[name] += points * one.telling.get(name, 1.0)
     best = sorted(score.items(), key=lambda pair: (-pair[1], pair[0]))
     return best[0][0] if best else ""
 

@@ -61,16 +61,22 @@ class Recorder:
         self.failures: dict[str, dict[str, Any]] = {}
         self.uncollected: dict[str, str] = {}
         self.durations: dict[str, float] = {}
+        """Seconds of processor time."""
         self.current = ""
+        self.began = 0.0
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logstart(self, nodeid: str) -> None:
         self.current = nodeid
+        self.began = time.process_time()
+
+    @pytest.hookimpl(trylast=True)
+    def pytest_runtest_logfinish(self, nodeid: str) -> None:
+        self.durations[nodeid] = time.process_time() - self.began
 
     @pytest.hookimpl(tryfirst=True)
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         name = report.nodeid
-        self.durations[name] = self.durations.get(name, 0.0) + report.duration
         if report.outcome == "failed":
             self.outcomes[name] = "failed" if report.when == "call" else "error"
             self.failures.setdefault(name, failure(report))
@@ -112,22 +118,22 @@ def failure(report: pytest.TestReport) -> dict[str, Any]:
     }
 
 
-def forked(work: Callable[[], object], wall_s: float, memory_mib: int) -> Job:
+def forked(work: Callable[[], object], job: Job, memory_mib: int) -> Job:
     """Run `work` in a fork with limits; what it gives, or why it gave nothing."""
     reader, writer = os.pipe()
     pid = os.fork()
     if not pid:
         os.close(reader)
-        in_fork(work, writer, memory_mib)
+        in_fork(work, writer, job, memory_mib)
     os.close(writer)
-    data, timed_out = drained(reader, time.monotonic() + wall_s)
+    data, timed_out = drained(reader, time.monotonic() + job["wall_s"])
     os.close(reader)
     with contextlib.suppress(ProcessLookupError, PermissionError):
         os.killpg(pid, signal.SIGKILL)
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
     status = os.waitpid(pid, 0)[1]
-    if timed_out:
+    if timed_out or (os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGXCPU):
         return {"trouble": "time"}
     try:
         got: Job = json.loads(data)
@@ -136,13 +142,16 @@ def forked(work: Callable[[], object], wall_s: float, memory_mib: int) -> Job:
         return {"trouble": f"its process ended early (status {status})"}
 
 
-def in_fork(work: Callable[[], object], writer: int, memory_mib: int) -> None:
+def in_fork(work: Callable[[], object], writer: int, job: Job, memory_mib: int) -> None:
     code = 1
     try:
         os.setsid()
         most = memory_mib << 20
         resource.setrlimit(resource.RLIMIT_AS, (most, most))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        # What an endless loop meets: unlike the wall clock, the same on a busy machine.
+        if "cpu_s" in job:
+            resource.setrlimit(resource.RLIMIT_CPU, (job["cpu_s"], job["cpu_s"] + 1))
         body = memoryview(json.dumps(work()).encode())
         while body:
             body = body[os.write(writer, body) :]
@@ -210,7 +219,7 @@ class Serving:
             self.run([items[one] for one in job["tests"] if one in items], job)
             return {**self.recorder.result(), "depths": depths or {}}
 
-        return forked(work, job["wall_s"], self.start["memory_mib"])
+        return forked(work, job, self.start["memory_mib"])
 
     def run(self, items: list[pytest.Item], job: Job) -> None:
         for number, item in enumerate(items):
@@ -240,7 +249,7 @@ class Server:
                 return self.by_loaded(job)
 
     def alone(self, work: Callable[[], object], job: Job) -> Job:
-        return forked(work, job["wall_s"], self.start["memory_mib"])
+        return forked(work, job, self.start["memory_mib"])
 
     def argv(self, after: list[str]) -> list[str]:
         names = entry_names(self.start["plugins"])
