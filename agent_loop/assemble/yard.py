@@ -7,7 +7,8 @@ from pathlib import Path
 from agent_loop.checks.project import Place, ProjectCheck
 from agent_loop.config import Config, state_dir
 from agent_loop.errors import SandboxUnavailable
-from agent_loop.ports import Clock, Limits, Sandbox, SystemClock
+from agent_loop.models import Maker
+from agent_loop.ports import Clock, Limits, Model, Sandbox, SystemClock
 from agent_loop.sandbox import PROJECT_PYTHON, make_image_builder, make_sandbox
 from agent_loop.tasks import ProjectTask
 
@@ -66,6 +67,18 @@ class Yard:
         return ProjectCheck(
             task, place=place, sandbox=self.sandbox, settings=self.config.check, clock=self.clock
         )
+
+    def model(self, name: str) -> Model:
+        """A model to ask, found to answer; its options are the worker's.
+
+        Raises:
+            ConfigError: no such provider, or a script that cannot be used.
+            ModelUnavailable: it cannot be asked; says what to type.
+        """
+        maker = Maker(runs=Path(self.config.runs_dir), clock=self.clock)
+        model = maker.make(self.config.settings_for(name, "worker"), "worker")
+        model.preflight()
+        return model
 
     def close(self) -> None:
         """Give the containers back; safe to call twice."""

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from agent_loop.benchgen.bugs import Bug
 from agent_loop.benchgen.difficulty import Difficulty, estimate
 from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Fate
-from agent_loop.benchgen.leaks import leaks, secrets_of
+from agent_loop.benchgen.leaks import Secrets, leaks, secrets_of
 from agent_loop.benchgen.sieve import Sifted
 from agent_loop.benchgen.wording import Example, Report, examples, write_report
 from agent_loop.checks.project import ProjectCheck
@@ -31,6 +31,7 @@ from agent_loop.workspace import FileState, write_patch
 class Accepted:
     """A bug that became a task."""
 
+    ground: Ground
     bug: Bug
     report: Report
     difficulty: Difficulty
@@ -61,6 +62,8 @@ class Court:
     work: Path
     """Absolute; each bug gets a folder in it."""
     packages: tuple[str, ...]
+    rewrite: Callable[[Report, Secrets], Report] = lambda report, _: report
+    """Another wording of a report, checked for leaks by whoever makes it."""
 
     def report(self, found: Sifted) -> Report | Refused:
         """What the solver is told, if it can be said without giving the bug away."""
@@ -69,10 +72,11 @@ class Court:
         told = examples(found.failures, self.ground.read, self.packages)
         report = write_report(told, self.ground.library.name, int(found.bug.id, 16))
         allowed = self.allowed(found.failing, told)
-        problems = leaks(report.text, secrets_of(found.bug, self.ground.read, allowed))
+        secrets = secrets_of(found.bug, self.ground.read, allowed)
+        problems = leaks(report.text, secrets)
         if problems:
             return Refused(bug=found.bug, fate="leak", detail=problems[0])
-        return report
+        return self.rewrite(report, secrets)
 
     def hear(self, found: Sifted, report: Report) -> Accepted | Refused:
         """Run everything anew.
@@ -194,6 +198,7 @@ class Court:
             "looks": [{"signal": one.signal, "detail": one.detail} for one in verdict.looks],
         }
         return Accepted(
+            ground=self.ground,
             bug=found.bug,
             report=report,
             difficulty=estimate(found.bug, wanted, found.depths),

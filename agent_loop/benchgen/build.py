@@ -12,7 +12,7 @@ from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.layout import is_test_path
 from agent_loop.benchgen.mutators import bugs_of
-from agent_loop.benchgen.order import ordered, pairs, split_of
+from agent_loop.benchgen.order import pairs, split_of
 from agent_loop.benchgen.sieve import Sieve, Sifted
 from agent_loop.benchgen.wording import Report
 
@@ -45,9 +45,8 @@ class Build:
     _codes: dict[str, CodeType] = field(default_factory=dict)
     _paired: set[str] = field(default_factory=set)
 
-    def run(self, bugs: Sequence[Bug]) -> list[Accepted]:
+    def run(self, waiting: Iterator[Bug]) -> list[Accepted]:
         """Try bugs until enough were accepted, or none are left."""
-        waiting = ordered(bugs, self.seed)
         wave = 0
         while len(self.accepted) < self.count and not self.stopped():
             batch = [*self._combined(wave), *islice(waiting, WAVE)]
@@ -138,11 +137,18 @@ class Build:
         return found[:PAIRS]
 
 
-def single_bugs(ground: Ground, files: Sequence[str], only: Sequence[str] = ()) -> list[Bug]:
-    """Every single-site bug of the files that run and are no tests."""
-    found: list[Bug] = []
-    for path in files:
-        wanted = not only or any(path.startswith(one) for one in only)
-        if wanted and path.endswith(".py") and path in ground.base and not is_test_path(path):
-            found += bugs_of(path, ground.read(path))
-    return found
+def source_files(ground: Ground, files: Sequence[str], only: Sequence[str] = ()) -> list[str]:
+    """Python files that run and are no tests; `only` those that start so."""
+    return [
+        path
+        for path in files
+        if path.endswith(".py")
+        and path in ground.base
+        and not is_test_path(path)
+        and (not only or any(path.startswith(one) for one in only))
+    ]
+
+
+def single_bugs(ground: Ground, files: Sequence[str]) -> list[Bug]:
+    """Every single-site bug of the files."""
+    return [bug for path in files for bug in bugs_of(path, ground.read(path))]

@@ -11,7 +11,7 @@ from agent_loop.benchgen.bugs import Bug, Read
 _WINDOW = 4
 """So many tokens of a changed line in a row are code, not chance."""
 _NEAR = 3
-"""Lines around a site that a report may not number either."""
+"""Lines around a site that a report may not number or quote either: a patch shows them."""
 _NUMBERED = re.compile(
     r"(?i)(?:\blines?|\bln\.?|\bl\.|\brow|#L|:|\bL)\s*(?:no\.?\s*|number\s*)?(\d{1,6})\b"
 )
@@ -44,7 +44,8 @@ def secrets_of(bug: Bug, read: Read, allowed: Sequence[str]) -> Secrets:
     changed = [text for pair in _changed_lines(bug, read) for text in pair]
     said_tokens = _tokens(said)
     known = set(_windows(said_tokens))
-    windows = {one for text in changed for one in _windows(_tokens(text))} - known
+    hunks = [*changed, *_context(bug, read)]
+    windows = {one for text in hunks for one in _windows(_tokens(text))} - known
     fragments = {_squeezed(one) for one in _fragments(bug, read)}
     lines = bug.lines(read)
     return Secrets(
@@ -126,6 +127,15 @@ def _changed_lines(bug: Bug, read: Read) -> Iterator[tuple[str, str]]:
         right = text[start:end]
         wrong = text[start : edit.start] + edit.new + text[edit.end : end]
         yield right.decode("utf-8", "replace"), wrong.decode("utf-8", "replace")
+
+
+def _context(bug: Bug, read: Read) -> Iterator[str]:
+    """The lines that a patch shows around each site."""
+    for edit in bug.edits:
+        lines = read(edit.path).decode("utf-8", "replace").split("\n")
+        first = read(edit.path).count(b"\n", 0, edit.start)
+        last = read(edit.path).count(b"\n", 0, edit.end)
+        yield from lines[max(first - _NEAR, 0) : last + _NEAR + 1]
 
 
 def _fragments(bug: Bug, read: Read) -> Iterator[str]:

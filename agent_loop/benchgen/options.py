@@ -26,6 +26,8 @@ class Options:
     time_limit: float
     sets: tuple[str, ...]
     model: str
+    rewrite: str
+    most_commits: int
     show: bool
     runs: int
 
@@ -51,6 +53,8 @@ def parse(argv: Sequence[str]) -> Options:
         time_limit=getattr(given, "time_limit", 0.0),
         sets=tuple(given.set),
         model=getattr(given, "model", ""),
+        rewrite=getattr(given, "rewrite", ""),
+        most_commits=getattr(given, "most_commits", 0),
         show=getattr(given, "show", False),
         runs=getattr(given, "runs", 3),
     )
@@ -82,6 +86,10 @@ def _add_build(build: argparse.ArgumentParser) -> None:
         "--strategy", choices=STRATEGIES, default="mutate", help="where bugs come from (mutate)"
     )
     build.add_argument("--model", default="", help="provider:model for --strategy model")
+    build.add_argument("--rewrite", default="", help="provider:model that words the reports")
+    build.add_argument(
+        "--most-commits", type=_positive, default=200, help="looked at by --strategy history (200)"
+    )
     build.add_argument("--only", action="append", default=[], help="files that start so")
     build.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 is none (0)")
     build.add_argument("--show", action="store_true", help="say how it is tested, build nothing")

@@ -42,16 +42,17 @@ def write(
         for number, one in enumerate(accepted, 1)
     ]
     for one in found:
-        _write_task(folder, ground, one)
+        _write_task(folder, one)
     atomic_write(folder / MANIFEST, _json(_manifest(ground, found, seed)))
     atomic_write(folder / f"{LOG}.json", _json(journal.as_record()))
     atomic_write(folder / f"{LOG}.md", journal.markdown())
-    rows = "".join(json.dumps(_row(ground, one), sort_keys=True) + "\n" for one in found)
+    rows = "".join(json.dumps(_row(one), sort_keys=True) + "\n" for one in found)
     atomic_write(folder / ROWS, rows)
     return found
 
 
-def _write_task(folder: Path, ground: Ground, one: Written) -> None:
+def _write_task(folder: Path, one: Written) -> None:
+    ground = one.accepted.ground
     lay(ground, one.accepted.bug, folder / PROJECTS / one.name)
     accepted = one.accepted
     text = task_text(one.name, accepted.report, ground, accepted.wanted, f"{PROJECTS}/{one.name}")
@@ -80,6 +81,7 @@ def _manifest(ground: Ground, found: Sequence[Written], seed: int) -> dict[str, 
         "tasks": [
             {
                 "name": one.name,
+                "source": one.accepted.ground.library.source,
                 "kind": one.accepted.bug.kind,
                 "parts": list(one.accepted.bug.parts),
                 "where": one.accepted.bug.where,
@@ -95,9 +97,9 @@ def _manifest(ground: Ground, found: Sequence[Written], seed: int) -> dict[str, 
     }
 
 
-def _row(ground: Ground, one: Written) -> Mapping[str, Any]:
+def _row(one: Written) -> Mapping[str, Any]:
     """One row in the shape of SWE-bench; the test patch is empty: the tests are in the project."""
-    accepted = one.accepted
+    accepted, ground = one.accepted, one.accepted.ground
     return {
         "instance_id": one.name,
         "repo": ground.library.name,

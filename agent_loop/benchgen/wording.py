@@ -13,6 +13,8 @@ SHOWN = 3
 """Examples in one report."""
 _MESSAGE_LINES = 12
 _LINE_CHARS = 160
+_SETUP = 4
+"""Statements shown before a failing one."""
 _ADDRESS = re.compile(r"0x[0-9a-fA-F]{4,}")
 _RAISED = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Exit|Warning|Interrupt|Iteration))\b"
@@ -104,8 +106,11 @@ class Place:
         function = _function(tree, test)
         known = _imported(tree, packages)
         node = _statement(function or tree, line)
-        statement = _text_of(node, text) if node is not None else ""
-        apis = tuple(_called(node, known)) if node is not None else ()
+        before = _bindings(function, node) if function is not None and node is not None else []
+        statement = "\n".join(_text_of(one, text) for one in [*before, node] if one is not None)
+        apis = tuple(
+            dict.fromkeys(api for one in [node, *before] if one for api in _called(one, known))
+        )
         if not apis and function is not None:
             apis = tuple(_called(function, known))
         return cls(statement, apis, _telling(tree, known))
@@ -145,6 +150,35 @@ def _statement(tree: ast.AST, line: int) -> ast.stmt | None:
         if one.lineno <= line <= (one.end_lineno or one.lineno):
             found = one
     return found
+
+
+def _bindings(function: ast.AST, node: ast.stmt) -> list[ast.stmt]:
+    """Statements of the test before `node` that give a meaning to the names it uses."""
+    body = [one for one in getattr(function, "body", []) if one.lineno < node.lineno]
+    needed = _names_in(node)
+    found: list[ast.stmt] = []
+    for one in reversed(body):
+        bound = _bound_by(one)
+        if bound & needed and len(found) < _SETUP and not isinstance(one, ast.ClassDef):
+            found.append(one)
+            needed |= _names_in(one)
+    return list(reversed(found))
+
+
+def _names_in(node: ast.AST) -> set[str]:
+    return {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+
+
+def _bound_by(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+        return {node.name}
+    if not isinstance(node, ast.Assign | ast.AnnAssign):
+        return set()
+    return {
+        one.id
+        for one in ast.walk(node)
+        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
+    }
 
 
 def _text_of(node: ast.stmt, text: str) -> str:
@@ -259,7 +293,8 @@ def write_report(found: Sequence[Example], package: str, pick: int) -> Report:
     shown = [first, *(one for one in found if one is not first)][:SHOWN]
     parts = [opening, *map(_shown, shown)]
     if len(found) > SHOWN:
-        parts.append(f"{len(found) - SHOWN} more checks fail in a similar way.")
+        more = len(found) - SHOWN
+        parts.append(f"{more} more check{'s' * (more > 1)} fail{'s' * (more == 1)} similarly.")
     parts.append("Find the cause and mend it; what works now has to go on working.")
     return Report(title=title, body="\n\n".join(parts))
 
@@ -273,7 +308,14 @@ def _plural(found: Sequence[Example]) -> str:
 def _shown(one: Example) -> str:
     parts = []
     if one.statement:
-        parts.append(f"This should hold:\n\n```python\n{one.statement}\n```")
+        holds = "hold" if "assert" in one.statement.lower() else "work"
+        parts.append(f"This should {holds}:\n\n```python\n{one.statement}\n```")
     if one.message:
-        parts.append(f"Instead:\n\n```\n{one.message}\n```")
+        instead = "Instead" if one.statement else "A check says"
+        parts.append(f"{instead}:\n\n```\n{one.message}\n```")
     return "\n\n".join(parts)
+
+
+def package_of(path: str) -> str:
+    """The top-level name that a file of the library is imported by."""
+    return path.removeprefix("src/").split("/")[0].removesuffix(".py")

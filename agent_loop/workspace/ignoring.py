@@ -88,7 +88,7 @@ def tracked_files(root: Path) -> frozenset[str]:
     Git runs on an empty repository of its own with only the index lent to it, so that neither the
     configuration nor a hook of the project is read.
     """
-    index = _git_folder(root) / "index"
+    index = git_folder(root) / "index"
     if not index.is_file():
         return frozenset()
     with tempfile.TemporaryDirectory(prefix="agent-loop-") as scratch:
@@ -109,7 +109,7 @@ def tracked_files(root: Path) -> frozenset[str]:
     return frozenset(name for name in names if name)
 
 
-def _git_folder(root: Path) -> Path:
+def git_folder(root: Path) -> Path:
     """`.git`, or the folder that a `.git` file of a linked work tree or submodule names."""
     place = root / ".git"
     if place.is_file() and place.stat().st_size < 4096:

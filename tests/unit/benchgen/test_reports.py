@@ -1,0 +1,171 @@
+"""Reports say what failing tests say; the leak check refuses what only the diff says."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from agent_loop.benchgen.bugs import Bug
+from agent_loop.benchgen.leaks import leaks, secrets_of
+from agent_loop.benchgen.mutators import bugs_of
+from agent_loop.benchgen.wording import cleaned, examples, subject, write_report
+
+LIBRARY = '''"""Windows over sequences."""
+from collections import deque
+
+
+def _pairs_of(iterator, width):
+    held = deque(maxlen=width)
+    for number, element in enumerate(iterator):
+        held.append(element)
+        if number >= width - 1:
+            yield tuple(held)
+
+
+def sliding(sequence, width=2):
+    """Runs of `width` elements."""
+    if width < 1:
+        raise ValueError("width must be at least 1")
+    return list(_pairs_of(iter(sequence), width))
+
+
+def chunked(sequence, size):
+    """Pieces of `size` elements."""
+    return [sequence[at : at + size] for at in range(0, len(sequence), size)]
+'''
+TESTS = """import pytest
+from windows.core import chunked, sliding
+
+
+def test_sliding_pairs():
+    data = [1, 2, 3]
+    assert sliding(data) == [(1, 2), (2, 3)]
+
+
+def test_sliding_refuses_zero():
+    with pytest.raises(ValueError):
+        sliding([1], 0)
+
+
+def test_chunked():
+    assert chunked([1, 2, 3], 2) == [[1, 2], [3]]
+"""
+PATH, TEST_PATH = "windows/core.py", "tests/test_core.py"
+FAILURES = {
+    f"{TEST_PATH}::test_sliding_pairs": {
+        "line": 7,
+        "message": "assert [(1, 2)] == [(1, 2), (2, 3)]\n  Right contains one more item: (2, 3)",
+    }
+}
+
+
+def read(path: str) -> bytes:
+    return {PATH: LIBRARY, TEST_PATH: TESTS}[path].encode()
+
+
+def bugs(function: str) -> Iterator[Bug]:
+    return (one for one in bugs_of(PATH, LIBRARY.encode()) if one.functions[0].endswith(function))
+
+
+def report_of(failures: dict[str, dict[str, object]] = FAILURES) -> str:
+    return write_report(examples(failures, read, ["windows"]), "windows", 0).text
+
+
+def test_a_report_names_the_public_function_and_shows_what_the_test_shows() -> None:
+    told = examples(FAILURES, read, ["windows"])
+    report = write_report(told, "windows", 0)
+    assert report.title == "`sliding` gives a wrong result"
+    assert "data = [1, 2, 3]\nassert sliding(data) == [(1, 2), (2, 3)]" in report.body
+    assert "Right contains one more item" in report.body
+    assert "test_" not in report.title
+
+
+@pytest.mark.parametrize(
+    ("message", "symptom"),
+    [
+        ("TypeError: 'int' object is not iterable", "raises `TypeError`"),
+        ("Failed: DID NOT RAISE <class 'ValueError'>", "does not raise `ValueError`"),
+        ("AssertionError: ValueError not raised", "does not raise `ValueError`"),
+        ("AssertionError: assert 1 == 2", "gives a wrong result"),
+        ("json.decoder.JSONDecodeError: Expecting value", "raises `JSONDecodeError`"),
+    ],
+)
+def test_symptoms_come_from_what_the_test_said(message: str, symptom: str) -> None:
+    failures = {name: {**one, "message": message} for name, one in FAILURES.items()}
+    assert examples(failures, read, ["windows"])[0].symptom == symptom
+
+
+def test_addresses_are_no_part_of_a_report() -> None:
+    text = "assert None == 'x'\n +  where None = <function f at 0x7f00ab12>('y')\n"
+    text += " +    where <function f at 0x7f00ab12> = lib.f"
+    assert cleaned(text) == "assert None == 'x'\n +  where None = f('y')"
+
+
+def test_a_helper_of_many_tests_is_not_the_subject() -> None:
+    source = "from lib import memoize, raises\n\n"
+    source += "def test_memo():\n    assert raises(TypeError, lambda: memoize(3)({}))\n\n"
+    for number in range(9):
+        source += f"def test_{number}():\n    assert raises(ValueError, lambda: {number})\n\n"
+    failures = {"t.py::test_memo": {"line": 4, "message": "ValueError: x"}}
+    told = examples(failures, lambda _: source.encode(), ["lib"])
+    assert subject(told) == "memoize"
+
+
+def planted(bug: Bug) -> Iterator[str]:
+    """Sentences that give a bug away."""
+    (edit,) = bug.edits
+    text = LIBRARY.encode()
+    number = text.count(b"\n", 0, edit.start) + 1
+    start = text.rfind(b"\n", 0, edit.start) + 1
+    end = text.find(b"\n", edit.end)
+    right = text[start:end].decode().strip()
+    wrong = (text[start : edit.start] + edit.new + text[edit.end : end]).decode().strip()
+    yield f"I think the cause is in {PATH}."
+    yield "Have a look at core.py, please."
+    yield f"The mistake is at line {number}."
+    yield f"See L{number} of the module."
+    yield f"Probably around line {number + 1}."
+    yield f"It now says `{wrong}`."
+    yield f"It should say {right}, as before."
+    yield f"it used to be\n\n    {'  '.join(right.split())}\n"
+    yield "The helper `_pairs_of` has a bug."
+    yield "`enumerate(iterator)` looks suspicious, and so does `held.append(element)`."
+
+
+def test_fifty_planted_leaks_are_all_caught() -> None:
+    chosen = [bug for bug in bugs("_pairs_of") if bug.edits[0].new != b"pass"]
+    kinds = ("comparison_boundary", "operands_swapped", "off_by_one", "condition_negated",
+             "arithmetic_operator")  # fmt: skip
+    picked = [next(bug for bug in chosen if bug.kind == kind) for kind in kinds]
+    caught = total = 0
+    missed = []
+    for bug in picked:
+        secrets = secrets_of(bug, read, [TESTS, report_of()])
+        assert leaks(report_of(), secrets) == []
+        for sentence in planted(bug):
+            total += 1
+            if leaks(f"{report_of()}\n\n{sentence}", secrets):
+                caught += 1
+            else:
+                missed.append((bug.kind, sentence))
+    assert (caught, total) == (50, 50), missed
+
+
+HONEST = (
+    "The last pair is missing.",
+    "sliding() used to work in the previous release, now one element is lost.",
+    "With a width of 2 I get one pair less than the documentation promises.",
+    "It fails on line 70 of my own script, where I call sliding(data).",
+    "Calling `sliding([1, 2, 3])` returns [(1, 2)] and not [(1, 2), (2, 3)].",
+    "The tuple (2, 3) should be the last one; chunked() still works.",
+    "Right contains one more item: (2, 3), says pytest.",
+    "I read the core documentation and could not find a hint.",
+    "There are 9 elements in my list, and the sequence is not empty.",
+    "Expected a list of tuples in the order of the iterator.",
+)
+
+
+def test_honest_sentences_pass() -> None:
+    bug = next(one for one in bugs("_pairs_of") if one.kind == "comparison_boundary")
+    secrets = secrets_of(bug, read, [TESTS, report_of()])
+    alarms = [one for one in HONEST if leaks(f"{report_of()}\n\n{one}", secrets)]
+    assert alarms == []

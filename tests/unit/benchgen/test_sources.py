@@ -1,0 +1,222 @@
+"""Where bugs come from: seeds, models, history; and archives that mean harm."""
+
+import io
+import subprocess
+import tarfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from agent_loop.benchgen.bugs import combined
+from agent_loop.benchgen.history import line_edits
+from agent_loop.benchgen.journal import Journal
+from agent_loop.benchgen.layout import command_for, declared, named_like, wanted_python
+from agent_loop.benchgen.model_bugs import read_bug, targets
+from agent_loop.benchgen.mutators import bugs_of
+from agent_loop.benchgen.order import ordered, pairs, split_of
+from agent_loop.checks.project.tree import Base
+from agent_loop.errors import ReplyError, UserError
+from agent_loop.workspace import fetch_source, open_history, unpack
+
+TEXT = b"""def one(a, b):
+    if a < b:
+        return a
+    return b
+
+
+class Box:
+    def two(self, items, step=2):
+        found = []
+        for item in items:
+            found.append(item + step)
+        return found
+"""
+
+
+# --- order and split ---
+
+
+def test_the_seed_alone_decides_the_order() -> None:
+    bugs = bugs_of("m.py", TEXT)
+    first = [bug.id for bug in ordered(bugs, 3)]
+    assert first == [bug.id for bug in ordered(bugs, 3)]
+    assert first != [bug.id for bug in ordered(bugs, 4)]
+    assert Counter(first) == Counter(bug.id for bug in bugs)
+
+
+def test_functions_take_turns() -> None:
+    functions = [bug.functions[0] for bug in ordered(bugs_of("m.py", TEXT), 1)]
+    assert set(functions[:2]) == {"m.py::one", "m.py::Box.two"}
+
+
+def test_a_split_keeps_each_function_on_one_side() -> None:
+    sides = Counter(split_of(f"m.py::f{number}", 0) for number in range(400))
+    assert 60 < sides["held_out"] < 140
+    assert split_of("m.py::f1", 0) == split_of("m.py::f1", 0)
+
+
+def test_pairs_are_of_different_bugs() -> None:
+    bugs = bugs_of("m.py", TEXT)
+    for group in pairs(bugs, 5, "x"):
+        assert len({bug.id for bug in group}) == len(group) >= 2
+        both = combined(group)
+        assert both is None or len(both.edits) == len(group)
+
+
+def test_the_journal_counts_by_kind_and_site() -> None:
+    journal = Journal()
+    for number, bug in enumerate(bugs_of("m.py", TEXT)):
+        journal.add(bug, "accepted" if number % 2 else "equivalent")
+    record = journal.as_record()
+    assert set(record["by_site"]) == {"function", "import"}
+    assert "| kind | tried | accepted | equivalent |" in journal.markdown()
+
+
+# --- models ---
+
+
+def test_a_model_rewrites_one_method_and_keeps_its_place() -> None:
+    target = next(one for one in targets("m.py", TEXT) if one.name == "Box.two")
+    reply = "Sure:\n```python\ndef two(self, items, step=2):\n    found = []\n"
+    reply += "    for item in items:\n        found.append(item - step)\n    return found\n```\n"
+    bug = read_bug(reply, target)
+    wrong = bug.files(lambda _: TEXT)["m.py"]
+    assert wrong == TEXT.replace(b"item + step", b"item - step")
+
+
+@pytest.mark.parametrize(
+    ("code", "why"),
+    [
+        ("def other(a, b):\n    return a\n", "another name"),
+        ("def one(a, b, c=1):\n    return a\n", "other parameters"),
+        ("def one(a, b):\n    if a < b:\n        return a\n    return b\n", "nothing changed"),
+        ("def one(a, b):\n    return a\n\ndef more():\n    return 1\n", "not exactly one"),
+    ],
+)
+def test_other_answers_of_a_model_are_no_bugs(code: str, why: str) -> None:
+    target = next(one for one in targets("m.py", TEXT) if one.name == "one")
+    with pytest.raises(ReplyError, match=why):
+        read_bug(f"```python\n{code}```", target)
+
+
+# --- history ---
+
+
+def test_line_edits_make_the_one_file_out_of_the_other() -> None:
+    right, wrong = b"a\nb\nc\nd\ne", b"a\nB\nc\ne\nf\n"
+    text = right
+    for edit in sorted(line_edits("m.py", right, wrong), key=lambda one: -one.start):
+        text = edit.applied(text)
+    assert text == wrong
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=root, check=True,
+        capture_output=True,
+    )  # fmt: skip
+
+
+def test_history_is_read_without_running_what_a_checkout_names(tmp_path: Path) -> None:
+    mark = tmp_path / "ran"
+    root = tmp_path / "lib"
+    root.mkdir()
+    git(root, "init", "-q")
+    (root / "lib.py").write_text("x = 1\n")
+    (root / "test_lib.py").write_text("1\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "one")
+    (root / "lib.py").write_text("x = 2\n")
+    (root / "new.py").write_text("y = 1\n")
+    git(root, "add", "-A")
+    git(root, "commit", "-qm", "two")
+    program = f"touch {mark}; cat"
+    (root / ".gitattributes").write_text("* filter=evil diff=evil\n")
+    for key in ("filter.evil.smudge", "filter.evil.clean", "diff.evil.textconv", "core.fsmonitor"):
+        git(root, "config", key, program)
+    with open_history(root) as history:
+        (commit,) = history.commits(10)
+        assert commit.modified == ("lib.py",)
+        assert commit.added == ("new.py",)
+        assert history.files(commit.parent)["lib.py"] == b"x = 1\n"
+        assert history.files(commit.id)["lib.py"] == b"x = 2\n"
+    assert not mark.exists()
+
+
+def test_a_folder_without_history_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="no git checkout"), open_history(tmp_path):
+        pass
+
+
+# --- archives ---
+
+
+def archive(tmp_path: Path, *members: tuple[str, str, bytes]) -> Path:
+    path = tmp_path / "lib-1.0.tar.gz"
+    with tarfile.open(path, "w:gz") as tar:
+        for kind, name, data in members:
+            info = tarfile.TarInfo(name)
+            if kind == "link":
+                info.type, info.linkname = tarfile.SYMTYPE, data.decode()
+                tar.addfile(info)
+            else:
+                info.size = len(data)
+                tar.addfile(info, io.BytesIO(data))
+    return path
+
+
+@pytest.mark.parametrize("name", ["../out.py", "/tmp/benchgen-out.py", "lib-1.0/../../out.py"])
+def test_an_archive_cannot_leave_its_folder(tmp_path: Path, name: str) -> None:
+    made = archive(tmp_path, ("file", "lib-1.0/a.py", b"1"), ("file", name, b"bad"))
+    with pytest.raises(UserError, match="cannot be unpacked safely"):
+        unpack(made, tmp_path / "into")
+    assert not (tmp_path / "out.py").exists()
+
+
+def test_links_of_an_archive_are_left_out(tmp_path: Path) -> None:
+    made = archive(tmp_path, ("file", "lib-1.0/a.py", b"1"), ("link", "lib-1.0/b", b"/etc/passwd"))
+    top = unpack(made, tmp_path / "into")
+    assert [one.name for one in top.iterdir()] == ["a.py"]
+
+
+@pytest.mark.parametrize("name", ["toolz", "toolz>=1", "--index-url=x==1", "a b==1", "../x==1"])
+def test_only_a_pinned_name_is_fetched(tmp_path: Path, name: str) -> None:
+    with pytest.raises(UserError, match="name one version"):
+        fetch_source(name, tmp_path, {})
+
+
+# --- layout ---
+
+
+def base(tmp_path: Path, files: dict[str, str]) -> Base:
+    for name, text in files.items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return Base(tmp_path)
+
+
+def test_the_layout_is_found(tmp_path: Path) -> None:
+    found = base(
+        tmp_path,
+        {
+            "src/lib/a.py": "",
+            "tests/test_a.py": "",
+            "tests/deep/test_b.py": "",
+            "docs/test_conf.py": "",
+            "test_root.py": "",
+            "PKG-INFO": "Name: lib\nRequires-Python: >=3.8\nRequires-Dist: six>=1.0\n"
+            'Requires-Dist: colorama; sys_platform == "win32"\n'
+            'Requires-Dist: pytest; extra == "test"\n\nText: Requires-Dist: no\n',
+        },
+    )
+    assert command_for(found) == "pytest -q test_root.py tests"
+    assert declared(found) == ("six>=1.0",)
+    assert wanted_python(found) == ">=3.8"
+
+
+def test_a_missing_module_is_looked_for_among_what_is_declared() -> None:
+    assert named_like("dateutil", ["python-dateutil>=2", "six"]) == "python-dateutil>=2"
+    assert named_like("freezegun", ["freezegun==1.0"]) == "freezegun==1.0"
+    assert named_like("other", ["six"]) == "other"
