@@ -127,8 +127,8 @@ class JobsApi:
                 seen = job.number
                 yield event("job", job.told())
             more = await run_sync(feed.more, job.order.thread, place, query.chars)
-            for raw in more:
-                yield raw
+            if more:
+                yield b"".join(more)
             if over and not more:
                 yield event("end", job.told())
                 return

@@ -110,9 +110,8 @@ class RowFeed:
                     newest = self._number
                 if lost:
                     yield event("reset", {}, id_=self._id(newest))
-                else:
-                    for change in waiting:
-                        yield change.raw
+                elif waiting:
+                    yield b"".join(change.raw for change in waiting)
                 seen = newest
                 await anyio.sleep(ROWS_EVERY_S)
                 await run_sync(self._look)
@@ -182,8 +181,8 @@ class RunFeed:
             place = placed(last_id, after)
             while True:
                 more = await run_sync(self.more, thread, place, chars)
-                for raw in more:
-                    yield raw
+                if more:
+                    yield b"".join(more)
                 if len(more) < BATCH:
                     await anyio.sleep(EVERY_S)
 

@@ -48,15 +48,30 @@ class Lines:
 
     def read(self, first: int, last: int) -> Iterator[tuple[int, bytes]]:
         """Lines `first` to `last` (1 is the first of the file), each without its end."""
-        with self._opened() as file:
-            if file is None:
+        at = max(1, first)
+        while at <= last:
+            # The file is closed again before anything is handed out: who stops in the middle
+            # leaves nothing open.
+            lines = self._some(at, last)
+            if not lines:
                 return
-            for number in range(max(1, first), last + 1):
-                span = self._span(number)
+            yield from lines
+            at += len(lines)
+
+    def _some(self, first: int, last: int) -> list[tuple[int, bytes]]:
+        """At least one line, and more while they are small together."""
+        found: list[tuple[int, bytes]] = []
+        size = 0
+        with self._opened() as file:
+            while file is not None and first <= last and size < _PIECE:
+                span = self._span(first)
                 if span is None:
-                    return
+                    break
                 file.seek(span[0])
-                yield number, file.read(min(span[1] - span[0], MAX_LINE_BYTES)).rstrip(b"\r\n")
+                raw = file.read(min(span[1] - span[0], MAX_LINE_BYTES))
+                found.append((first, raw.rstrip(b"\r\n")))
+                first, size = first + 1, size + len(raw)
+        return found
 
     def bytes_of(self, number: int) -> int:
         """Length of a line in bytes, its end included."""

@@ -4,9 +4,11 @@ A record is written when a run begins and when it ends; in between only its lock
 """
 
 import json
+import os
 import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from agent_loop.ports import Json
 from agent_loop.store import lock_holder
@@ -49,20 +51,25 @@ class Standings:
 
     def __init__(self, places: Places, traces: Traces) -> None:
         self._places = places
+        self._root = str(places.root)
         self._traces = traces
         self._known: dict[str, tuple[tuple[str, int], Doing]] = {}
 
     def driver(self, thread: str) -> str | None:
         """Who drives it, in words; `None` for nobody."""
-        path = self._places.root / thread / LOCK
+        # Plain text and `os`: a list asks for thousands.
+        folder = f"{self._root}{os.sep}{thread}"
+        path = f"{folder}{os.sep}{LOCK}"
         try:
-            about = path.lstat()
-            folder = path.parent.lstat()
+            about = os.lstat(path)
+            # A driver signs its lock and empties it when it goes: most files tell by their size.
+            if not about.st_size or not stat.S_ISREG(about.st_mode):
+                return None
+            if not stat.S_ISDIR(os.lstat(folder).st_mode):
+                return None
         except OSError:
             return None
-        # A driver signs its lock and empties it when it goes: most files tell without being held.
-        plain = stat.S_ISREG(about.st_mode) and stat.S_ISDIR(folder.st_mode)
-        return lock_holder(path) if plain and about.st_size else None
+        return lock_holder(Path(path))
 
     def doing(self, thread: str) -> Doing:
         """From the trace's newest lines."""
