@@ -23,7 +23,10 @@ def browser(recorder):
         if os.environ.get("REQUIRE_BROWSER") == "1":
             pytest.fail(reason)
         pytest.skip(reason)
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import expect, sync_playwright
+
+    # A busy machine is no bug.
+    expect.set_options(timeout=20_000)
 
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(

@@ -18,10 +18,13 @@ export class OwnerPanel {
     if (key === this.key) return;
     const held = this.key?.split(":")[0] === pause?.nonce ? this.guidance?.value : "";
     this.key = key;
-    this.element.hidden = !pause;
     this.armed = false;
+    // The word that an answer came too late outlives the pause that it was for.
+    const last = this.refusal;
+    this.refusal = "";
+    this.element.hidden = !pause && !last;
     if (!pause) {
-      replace(this.element);
+      replace(this.element, last ? h("p", { class: "said" }, last) : null);
       return;
     }
     this.pause = pause;
@@ -90,7 +93,9 @@ export class OwnerPanel {
     } catch (problem) {
       this.busy(false);
       this.say(this.refused(problem));
-      if (problem.status === 409) this.run.reload();
+      if (problem.status !== 409) return;
+      this.refusal = this.refused(problem);
+      this.run.reload();
     }
   }
 
