@@ -1,16 +1,18 @@
 """The worker with tools of a project run: a working copy, an episode over it, its patch."""
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from dataclasses import replace
+from typing import Protocol, TypeVar
 
 from agent_loop.checks.project import NOTE
 from agent_loop.config import Config
 from agent_loop.episode import Episode, EpisodeLimits, Setting, run_episode
 from agent_loop.episode.tools.harvest import Harvest
-from agent_loop.graph.parts import Work, Worked
+from agent_loop.graph.parts import Limits, Work, Worked
 from agent_loop.ports import Clock, Role, Toolbox
 from agent_loop.workspace import FileState, PatchRefused, Tree, states_of, write_patch
 
+N = TypeVar("N", int, float)
 _SHARE = 0.75
 """Characters of one observation for each token of context: a quarter of what it holds."""
 CLOUD_CONTEXT_TOKENS = 100_000
@@ -61,7 +63,7 @@ class EpisodeDesk:
             model=work.model,
             toolbox=box,
             opening=work.messages,
-            limits=limits_of(self._config, work.role),
+            limits=within(limits_of(self._config, work.role), work.left),
             protocol=self._config.episode.protocol,
             clock=self._clock,
             events=work.events,
@@ -91,6 +93,21 @@ def limits_of(config: Config, role: Role) -> EpisodeLimits:
         context_tokens=room if known else CLOUD_CONTEXT_TOKENS,
         observation_chars=min(given.observation_chars, max(500, int(room * _SHARE))),
     )
+
+
+def within(limits: EpisodeLimits, left: Limits) -> EpisodeLimits:
+    """The limits of an episode inside what its run may still spend."""
+    return replace(
+        limits,
+        tokens=_least(limits.tokens, left.budget_tokens),
+        cost_usd=_least(limits.cost_usd, left.cost_usd),
+        seconds=min(limits.seconds, left.time_limit_s or limits.seconds),
+    )
+
+
+def _least(one: N | None, other: N | None) -> N | None:
+    given = [value for value in (one, other) if value is not None]
+    return min(given) if given else None
 
 
 def answer_of(episode: Episode, before: Tree, found: Harvest) -> str:

@@ -83,6 +83,30 @@ def _owner_replied(fields: Mapping[str, Json]) -> list[Line]:
     return [Line(text=f"owner ({source}): {_text(fields, 'answer')}: {said}", style=_ASK)]
 
 
+def _step(fields: Mapping[str, Json]) -> list[Line]:
+    call, seen = fields.get("call"), fields.get("observation")
+    name = _text(call, "name") if isinstance(call, Mapping) else "no call"
+    shown = seen if isinstance(seen, Mapping) else {}
+    given = call.get("arguments") if isinstance(call, Mapping) else None
+    what = " ".join(str(value) for value in given.values()) if isinstance(given, Mapping) else ""
+    what = what or str(shown.get("text") or "")
+    text = f"{_lap(fields)}step {_text(fields, 'step')}: {name} {one_line(what, 100)}".rstrip()
+    return [Line(text=f"{text}{_seconds(fields)}", style=_DIM if shown.get("ok") else _BAD)]
+
+
+def _episode_ended(fields: Mapping[str, Json]) -> list[Line]:
+    reason = _text(fields, "reason").replace("_", " ")
+    text = f"{_lap(fields)}episode: {reason} after {_text(fields, 'steps')} steps"
+    detail = one_line(str(fields.get("detail") or ""), 200)
+    style = _GOOD if fields.get("reason") == "submitted" else _BAD
+    return [Line(text=f"{text}: {detail}" if detail else text, style=style)]
+
+
+def _taken(fields: Mapping[str, Json]) -> list[Line]:
+    number, count = _text(fields, "sample"), _text(fields, "of")
+    return [Line(text=f"{_lap(fields)}check: answer {number} of {count} is taken", style=_DIM)]
+
+
 def _fault(fields: Mapping[str, Json]) -> list[Line]:
     return [Line(text=f"fault in {_text(fields, 'node')}: {_text(fields, 'problem')}", style=_BAD)]
 
@@ -97,6 +121,9 @@ _TELLERS = {
     "paused": _paused,
     "owner_replied": _owner_replied,
     "fault": _fault,
+    "episode_step": _step,
+    "episode_ended": _episode_ended,
+    "sample_taken": _taken,
 }
 
 

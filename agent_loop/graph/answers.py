@@ -14,6 +14,7 @@ from agent_loop.graph.nodes import (
     brief_of,
     costs,
     head_of,
+    left,
     refuse_endless,
     refuse_huge,
     told_lap,
@@ -76,7 +77,7 @@ def _draft(
         work = Work(
             model=run.parts.models[role], role=role, messages=tuple(messages),
             head=head_of(state, role, node, sample), events=run.events,
-            cancel=run.control.cancelled,
+            cancel=run.control.cancelled, left=left(state, run.limits),
         )  # fmt: skip
         worked = run.parts.episode(work)
         update = costs(state, worked, role=role, node=node)

@@ -98,6 +98,17 @@ def _too_dear(state: State, limit: float) -> str:
     return ""
 
 
+def left(state: State, limits: Limits) -> Limits:
+    """What a run may still spend; at least a little, or it would have been stopped before."""
+    used, (dollars, _) = tokens(state), cost(state)
+    budget, seconds, usd = limits.budget_tokens, limits.time_limit_s, limits.cost_usd
+    return Limits(
+        budget_tokens=None if budget is None else max(1, budget - used),
+        time_limit_s=None if seconds is None else max(1.0, seconds - state["spent_s"]),
+        cost_usd=None if usd is None else max(1e-9, usd - dollars),
+    )
+
+
 def outside(step: Step) -> Callable[[State, Run], Update]:
     """A node of another room (`reproduce`, `search`)."""
 

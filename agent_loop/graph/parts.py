@@ -84,6 +84,8 @@ class Work:
     """In front of every event: node, role, lap and sample."""
     events: Events
     cancel: Cancel
+    left: Limits = Limits()
+    """What the run may still spend: no episode may spend more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,14 @@
 
 import pytest
 
-from agent_loop.assemble.episodes import CLOUD_CONTEXT_TOKENS, answer_of, limits_of
+from agent_loop.assemble.episodes import CLOUD_CONTEXT_TOKENS, answer_of, limits_of, within
 from agent_loop.checks.project.check import _files_of, notes_of
 from agent_loop.config import Config
 from agent_loop.episode.tools.harvest import Harvest
+from agent_loop.graph.nodes import left as left_of
+from agent_loop.graph.parts import Limits
+from agent_loop.graph.state import fresh, usage_state
+from agent_loop.ports import Usage
 from agent_loop.workspace import Tree
 from tests.fakes.episodes import does, episode
 
@@ -65,6 +69,19 @@ def test_a_file_that_looks_like_a_note_stays_a_file(tree):
     changed = {"a.py": b"# episode: submitted\n# not taken: everything\n"}
     _, patch = notes_of(left(tree, changed))
     assert _files_of(patch, tree) == changed
+
+
+def test_an_episode_spends_no_more_than_its_run_has_left():
+    given = limits_of(Config(), "worker")
+    assert within(given, Limits()) == given
+    small = within(given, Limits(budget_tokens=500, time_limit_s=9.0, cost_usd=0.5))
+    assert (small.tokens, small.seconds, small.cost_usd) == (500, 9.0, 0.5)
+    state = fresh(rejection_cap=3, can_escalate=False) | {
+        "usage": {"lead": usage_state(Usage(calls=1, input_tokens=90, cost_usd=0.2))},
+        "spent_s": 4.0,
+    }
+    rest = left_of(state, Limits(budget_tokens=100, time_limit_s=5.0, cost_usd=1.0))
+    assert (rest.budget_tokens, rest.time_limit_s, rest.cost_usd) == (10, 1.0, 0.8)
 
 
 def test_limits_fit_the_model():
