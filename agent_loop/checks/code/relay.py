@@ -19,6 +19,9 @@ GRACE_S = 2.0
 """A judge that has not ended this long after the total is killed: one C call can run on."""
 _END_S = 2.0
 _JUDGE_AGE_S = 3000.0
+JUDGE_HEARD_BYTES = 256 << 20
+"""A judge that has said so much is replaced: its container is killed at the cap of its whole life,
+which would be a fault of ours in the middle of somebody's check."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,12 +39,21 @@ class JudgeLost(Exception):
 class JudgeRoom:
     """One judge's container, started when first needed and replaced when it is lost or old."""
 
-    def __init__(self, sandbox: Sandbox, limits: Limits, clock: Clock) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        limits: Limits,
+        clock: Clock,
+        *,
+        most_heard_bytes: int = JUDGE_HEARD_BYTES,
+    ) -> None:
         self._sandbox = sandbox
+        self._most_heard_bytes = most_heard_bytes
         self._box = judge_box(limits)
         self._clock = clock
         self._session: Session | None = None
         self._opened_at = 0.0
+        self._heard_bytes = 0
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -57,21 +69,25 @@ class JudgeRoom:
             SandboxUnavailable: the engine failed; nothing was judged.
         """
         with self._lock:
-            session = self._ready()
+            check = _Check(self._ready(), solution, times, self._clock)
             try:
-                return _Check(session, solution, times, self._clock).run(job)
+                return check.run(job)
             except BaseException:
                 self._drop()
                 raise
+            finally:
+                self._heard_bytes += check.heard_bytes
 
     def close(self) -> None:
         with self._lock:
             self._drop()
 
     def _ready(self) -> Session:
-        if self._session and self._clock.monotonic() - self._opened_at > _JUDGE_AGE_S:
+        old = self._clock.monotonic() - self._opened_at > _JUDGE_AGE_S
+        if self._session and (old or self._heard_bytes > self._most_heard_bytes):
             self._drop()
         if self._session is None:
+            self._heard_bytes = 0
             self._session = self._sandbox.open(self._box)
             self._sandbox.warm(self._box, 0)  # one is enough: it lives on
             self._opened_at = self._clock.monotonic()
@@ -92,6 +108,7 @@ class _Check:
         self._times = times
         self._clock = clock
         self._notes = wire.Notes()
+        self.heard_bytes = 0
         self._total = clock.monotonic() + times.total_s
         self._call = self._total
 
@@ -143,6 +160,7 @@ class _Check:
                 raise self._stuck() from None
             if not data:
                 raise self._lost()
+            self.heard_bytes += len(data)
             self._notes.feed(data)
         return note
 

@@ -262,3 +262,33 @@ def test_a_judge_that_is_kept_busy_is_stopped(judged) -> None:
     assert "longer than 1 s" in reason(judged, ["assert f(7, 10**9) == 1"], power, times=(1.0, 1.0))
     assert CLOCK.monotonic() - began < 10
     assert judged(["assert f(1) == 2"], "def f(x): return x + 1")["kind"] == ""
+
+
+@pytest.mark.parametrize(("most", "opened"), [(1_000, 2), (1 << 28, 1)])
+def test_a_judge_that_has_said_much_is_replaced(most, opened):
+    """Its container is killed at the cap of its whole life; the control keeps its only one."""
+
+    class Counting(LocalSandbox):
+        judges = 0
+
+        def open(self, box):
+            self.judges += "judge" in box.program.name
+            return super().open(box)
+
+    box = Counting(allowed=True, notify=lambda _text: None)
+    room = JudgeRoom(box, LIMITS, CLOCK, most_heard_bytes=most)
+    try:
+        for _ in range(2):
+            task = CodeTask(name="t", task="", tests=("assert f('x' * 3_000) == 3_000",))
+            job = parts_of(task)[0].job | {
+                "solution": "f = len",
+                "total_s": 10.0,
+                "memory_mib": 4000,
+            }
+            with box.open(solution_box(LIMITS)) as session:
+                verdict = room.check(job, session, Times(call_s=5.0, total_s=10.0))
+            assert not verdict["kind"], verdict
+        assert box.judges == opened
+    finally:
+        room.close()
+        box.close()
