@@ -104,7 +104,7 @@ def test_every_pair_of_reports_can_be_written_read_compared_and_said(first, seco
     for report in reports:
         read = parse_report(as_json(report).encode("utf-8", "replace"), where="x")
         assert len(read.attempts) == len(report.attempts)
-        assert "nan" not in report_markdown(report).replace("\\", "").lower() or "nan" in str(first)
+        assert "nan %" not in report_markdown(report).lower()
     comparison = compare([arm_of(report) for report in reports])
     counts = comparison.pairs[0].counts
     judged = [sum(r.passed is not None for r in report.attempts) for report in reports]
