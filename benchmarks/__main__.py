@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from benchmarks.code_check import humaneval_row, one_check_row
+from benchmarks.dashboard_load import list_row
 from benchmarks.edit_tokens import edit_tokens_row
 from benchmarks.episode_step import episode_step_row
 from benchmarks.loop import bytes_row, loop_row, pruned_row
@@ -35,6 +36,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "project-check": project_check_row,
     "checkpoint-bytes": bytes_row,
     "pruned-bytes": pruned_row,
+    "dashboard-list": list_row,
 }
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 
