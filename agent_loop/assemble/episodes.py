@@ -56,6 +56,7 @@ class EpisodeDesk:
             replies=episode.replies,
             guessed_tokens=episode.guessed_tokens,
             context_cuts=episode.context_cuts,
+            format_failures=episode.no_calls,
         )
 
     def _setting(self, work: Work, box: Toolbox) -> Setting:

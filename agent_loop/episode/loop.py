@@ -24,6 +24,10 @@ _CUT = (
     "and a large file in several edits."
 )
 _MORE = "\n\n[Only the first call of the answer was run. Make one call, then read what it gave.]"
+_NEVER_NATIVE = (
+    "; the model was given tools and wrote every call as text: it is unsuited to native calls, "
+    "episode.protocol: text suits it better"
+)
 _NUDGE = (
     "\n\n[That was the same for the {times}th time in a row. At the {end}th the work ends here. "
     "Do something else.]"
@@ -46,7 +50,7 @@ class _Loop:
         self.wire = Wire(setting)
         self.repeats = Repeats()
         self.actions: list[str] = []
-        self.steps = self.calls = self.native_calls = self.recovered_calls = 0
+        self.steps = self.calls = self.native_calls = self.recovered_calls = self.no_calls = 0
 
     def run(self) -> Episode:
         """The loop itself. Every way out goes through `finish`."""
@@ -83,6 +87,8 @@ class _Loop:
     ) -> Episode:
         """The one way out: says why, to the trace and to the caller."""
         words = detail or self.spending.words(reason, self.watch.seconds)
+        if self.protocol == "native" and self.recovered_calls and not self.native_calls:
+            words += _NEVER_NATIVE
         episode = Episode(
             reason=reason,
             detail=bounded(cleaned(words), 600),
@@ -94,6 +100,7 @@ class _Loop:
             calls=self.calls,
             native_calls=self.native_calls,
             recovered_calls=self.recovered_calls,
+            no_calls=self.no_calls,
             replies=self.spending.replies,
             answered=self.spending.answered,
             context_cuts=self.spending.context_cuts,
@@ -145,6 +152,7 @@ class _Loop:
         try:
             calls, was_recovered, more = self.calls_of(reply)
         except NoCall as problem:
+            self.no_calls += 1
             self.actions.append(NO_ACTION)
             seen = _refused(str(problem))
             self.wire.told_step(self.steps, None, seen)

@@ -75,6 +75,8 @@ class Episode:
     native_calls: int
     recovered_calls: int
     """Calls that stood alone in the text although the model had native tools."""
+    no_calls: int
+    """Answers that held no call that could be run."""
     replies: int
     """Finished model calls, those for a summary included."""
     answered: str

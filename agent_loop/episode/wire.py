@@ -84,6 +84,7 @@ class Wire:
                 "calls": episode.calls,
                 "native_calls": episode.native_calls,
                 "recovered_calls": episode.recovered_calls,
+                "no_calls": episode.no_calls,
                 "protocol": episode.protocol,
                 "histories": len(episode.histories),
                 "seconds": round(episode.seconds, 4),

@@ -240,6 +240,7 @@ def costs(state: State, worked: Worked, *, role: Role, node: str) -> Update:
         "replies": {**state["replies"], role: state["replies"].get(role, 0) + worked.replies},
         "guessed_tokens": state["guessed_tokens"] + worked.guessed_tokens,
         "context_cuts": state["context_cuts"] + worked.context_cuts,
+        "format_failures": state["format_failures"] + worked.format_failures,
     }
 
 

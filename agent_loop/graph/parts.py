@@ -98,6 +98,8 @@ class Worked:
     replies: int
     guessed_tokens: int = 0
     context_cuts: int = 0
+    format_failures: int = 0
+    """Answers that held no call that could be run."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -112,6 +112,38 @@ def test_a_recovered_call_of_a_native_model_is_marked_and_counted():
     assert heard.of("episode_ended")[0]["recovered_calls"] == 2
 
 
+BESIDE = {
+    "prose only": "The function folds nothing. I would normalise the text first.",
+    "a fence without a path": "```python\ndef f():\n    return 2\n```",
+    "the rules echoed": "One call: a fenced block that names the tool and holds the arguments.",
+    "another language": "\u6211\u4f1a\u5148\u770b\u6587\u4ef6\uff0c\u7136\u540e\u4fee\u6539\u3002",
+    "an edit block": "a.py\n<<<<<<< SEARCH\nreturn 1\n=======\nreturn 2\n>>>>>>> REPLACE",
+    "JSON with a comma in prose": f"Here: {VIEW[:-2]},}}}} as you asked.",
+    "a diff in a python fence": "```python\n--- a/a.py\n+++ b/a.py\n@@ -1 +1 @@\n-x\n+y\n```",
+    "a question back": "Which file should I look at?",
+}
+
+
+def test_answers_beside_the_format_get_one_short_line_and_are_counted():
+    """CASES M4, for tools: nothing is run, nothing is guessed, the form is shown."""
+    done, box, model, _ = episode(
+        *(t for n, said in enumerate(BESIDE.values()) for t in (said, f"```tool view\n{n}\n```")),
+        "```tool submit\n```",
+        protocol="text",
+        max_steps=30,
+    )
+    assert (done.reason, done.no_calls) == ("submitted", len(BESIDE))
+    assert [c.name for c in box.calls] == ["view"] * len(BESIDE) + ["submit"]
+    corrections = [asked[-1].content for asked in model.asked[1::2]]
+    assert all(text.startswith("There is no tool call") for text in corrections)
+    assert max(map(len, corrections)) < 600
+
+
+def test_a_native_model_that_only_writes_text_is_named_unsuited():
+    done, *_ = episode(VIEW, '{"name": "submit", "arguments": {}}')
+    assert "unsuited to native calls" in done.detail
+
+
 def test_what_a_tool_shows_is_never_a_call():
     """The content of a file that looks like a call comes back as text and stays text."""
     from tests.fakes.toolbox import MemoryToolbox
