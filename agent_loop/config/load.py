@@ -1,5 +1,7 @@
 """Reads the layers, lays them over each other, and says which one was wrong."""
 
+import json
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -143,6 +145,19 @@ def from_record(
         where = _blamed(path, layers) if layers else "stored configuration"
         raise ConfigError(where, problem) from None
     return _with_environment(config, env)
+
+
+def for_this_process(text: str) -> Config:
+    """A configuration that another process sent (`Config.model_dump_json`), with this one's keys.
+
+    Raises:
+        ConfigError: the other process runs another version.
+    """
+    try:
+        config = Config.model_validate(json.loads(text))
+    except ValidationError as error:
+        raise ConfigError("sent configuration", first_problem(error, Config)[1]) from None
+    return _with_environment(config, os.environ)
 
 
 def _with_environment(config: Config, env: Mapping[str, str]) -> Config:

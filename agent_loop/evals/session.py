@@ -1,6 +1,7 @@
 """One command of evals from its options to its exit code."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from agent_loop.assemble import Workshop
@@ -10,6 +11,7 @@ from agent_loop.errors import MissingExtra, UserError
 from agent_loop.evals import resume
 from agent_loop.evals.attempt import attempt, keep_trace, tokens_so_far
 from agent_loop.evals.cases import Case, filled, left_of
+from agent_loop.evals.cluster import connected
 from agent_loop.evals.controls import Controlled, control, names
 from agent_loop.evals.crew import Crew, Why
 from agent_loop.evals.experiments import refuse_changed
@@ -152,19 +154,36 @@ class Session:
         total = len(tasks) * options.attempts
         progress = Progress(self.screen, total=total, done=total - len(cases), jobs=options.jobs)
         meter = Meter(options.budget_tokens, self._spent(workshop.store, ledger.report, cases))
-        crew = Crew(
-            drive=lambda case, stop: self._drive(workshop, meter, case, stop),
-            ledger=ledger,
-            meter=meter,
-            stopper=self.stopper,
-            progress=progress,
-            jobs=options.jobs,
-            look=self.study.look,
-            keep=lambda row: replace(row, trace=keep_trace(workshop.store, stem, row)),
-        )
-        with progress.shown():
+        with self._hands(workshop, meter) as (drive, jobs), progress.shown():
+            crew = Crew(
+                drive=drive,
+                ledger=ledger,
+                meter=meter,
+                stopper=self.stopper,
+                progress=progress,
+                jobs=jobs,
+                look=self.study.look,
+                keep=lambda row: replace(row, trace=keep_trace(workshop.store, stem, row)),
+            )
             why = crew.run(cases)
         return self._ended(ledger, why)
+
+    @contextmanager
+    def _hands(
+        self, workshop: Workshop, meter: Meter
+    ) -> Iterator[tuple[Callable[[Case, Control], Attempt], int]]:
+        """Who makes the attempts, and how many at a time: this process, or a cluster."""
+        if self.options.executor is None:
+            yield lambda case, stop: self._drive(workshop, meter, case, stop), self.options.jobs
+            return
+        with connected(
+            self.options.executor,
+            self.config,
+            time_limit_s=self.options.time_limit_s,
+            stopping=self.stopper.killing.is_set,
+        ) as cluster:
+            self._say(f"{self.options.executor}: {cluster.slots} attempts at a time")
+            yield cluster.drive, cluster.slots
 
     def _drive(self, workshop: Workshop, meter: Meter, case: Case, control: Control) -> Attempt:
         return attempt(

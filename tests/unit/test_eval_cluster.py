@@ -1,0 +1,80 @@
+"""Attempts on a Dask cluster: the report of one machine, also when a worker dies in the middle."""
+
+import sys
+import threading
+import time
+
+import pytest
+
+from agent_loop.errors import UserError
+from tests.fakes.dask_cluster import cluster, free_port
+from tests.fakes.evaluated import (
+    bare_report,
+    evaluate,
+    keys_of,
+    make_suite,
+    report_of,
+)
+
+pytest.importorskip("distributed", reason="the extra `scale` is not installed")
+pytestmark = [
+    pytest.mark.skipif(sys.platform == "win32", reason="kills by signal"),
+    # Dask's own sockets and event loops, closed by its own threads.
+    pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning"),
+    pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning"),
+]
+FAST = ("--controls", "0")
+
+
+def test_a_worker_killed_in_the_middle_costs_no_attempt_and_doubles_none(tmp_path):
+    whole = tmp_path / "whole"
+    make_suite(whole)
+    evaluate(whole, "--attempts", "2", *FAST)
+    make_suite(tmp_path, delay_s=0.15)
+    with cluster(2, folder=tmp_path) as (url, workers):
+        killed = threading.Thread(target=kill_in_the_middle, args=(tmp_path, workers[0]))
+        killed.start()
+        code, said = evaluate(tmp_path, "--attempts", "2", "--executor", url, *FAST)
+        killed.join()
+        assert workers[0].poll() is not None
+    report = report_of(tmp_path)
+    assert code == 0, said
+    assert f"{url}: 2 attempts at a time" in said
+    assert keys_of(report) == [(name, n) for name in "abcd" for n in (1, 2)]
+    assert all(row.passed for row in report.attempts)
+    again = [row for row in report.attempts if row.tries > 1]
+    assert [row.tries for row in again] == [2], said
+    lost = said.count("the environment failed")
+    assert lost == 1
+    mine, theirs = bare_report(tmp_path)["attempts"], bare_report(whole)["attempts"]
+    assert [{**row, "tries": 1} for row in mine] == theirs
+
+
+def kill_in_the_middle(root, worker):
+    """Once two attempts have their rows and the others run."""
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        files = list((root / "runs" / "evals").glob("x-*.json"))
+        if files and len([r for r in report_of(root).attempts if r.status == "finished"]) >= 2:
+            break
+        time.sleep(0.02)
+    time.sleep(0.3)
+    worker.kill()
+
+
+def test_a_scheduler_that_tries_again_by_itself_is_refused(tmp_path):
+    make_suite(tmp_path)
+    with (
+        cluster(1, allowed_failures="3", folder=tmp_path) as (url, _),
+        pytest.raises(UserError, match="ALLOWED_FAILURES=0"),
+    ):
+        evaluate(tmp_path, "--attempts", "1", "--executor", url, *FAST)
+    assert report_of(tmp_path).attempts == ()
+
+
+def test_nobody_there(tmp_path, monkeypatch):
+    make_suite(tmp_path)
+    monkeypatch.setattr("agent_loop.evals.cluster.CONNECT_S", 1)
+    url = f"dask://127.0.0.1:{free_port()}"
+    with pytest.raises(UserError, match="nobody answers"):
+        evaluate(tmp_path, "--attempts", "1", "--executor", url, *FAST)
