@@ -1,5 +1,8 @@
 """The MCP server's command line: nothing starts where something is wrong."""
 
+import subprocess
+import sys
+
 import pytest
 
 from agent_loop.mcp_server.main import main
@@ -25,3 +28,34 @@ def test_bad_options_end_with_a_message(arguments, says, capsys, monkeypatch):
     said = capsys.readouterr()
     assert says in said.err
     assert said.out == ""
+
+
+def test_an_engine_that_is_not_there_is_said_at_the_start(capsys, monkeypatch, tmp_path):
+    """D3: the same discovery as every door, and no client that waits for a dead server."""
+    monkeypatch.chdir(ROOT)
+    env = {"DOCKER_HOST": f"unix://{tmp_path}/nobody.sock", "HOME": str(tmp_path)}
+    assert main(["--root", "projects"], env, Wire.standard()) == 3
+    said = capsys.readouterr()
+    assert "nobody.sock" in said.err
+    assert "DOCKER_HOST" in said.err
+    assert said.out == ""
+
+
+def test_what_prints_does_not_reach_the_protocol(tmp_path):
+    """I1: reserved before other imports, null input, private numbers kept from children."""
+    program = (
+        "from agent_loop.mcp_server.streams import reserve\n"
+        "wire = reserve()\n"
+        "import os, sys, subprocess, warnings\n"
+        "print('printed'); warnings.warn('warned'); os.write(1, b'raw')\n"
+        "child = [sys.executable, '-c', 'import sys, os; print(repr(sys.stdin.read()));'\n"
+        "         'print([n for n in os.listdir(\"/proc/self/fd\")])']\n"
+        "subprocess.run(child, check=True)\n"
+        "wire.target.write(b'protocol:' + wire.source.readline())\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], input=b"hello\n", capture_output=True, cwd=ROOT, timeout=60
+    )
+    assert done.stdout == b"protocol:hello\n"
+    for word in (b"printed", b"raw", b"warned", b"''"):
+        assert word in done.stderr

@@ -117,3 +117,17 @@ def test_a_workspace_is_memory_that_goes_with_its_container():
     assert second["VolumesFrom"] == ["agent-loop-1:rw"]
     assert second["Mounts"] == []
     assert not second["Init"]
+
+
+def test_selinux_gets_a_label_for_the_workspace_too():
+    box = Box(
+        program=PROGRAM,
+        mounts=(Mount(source="/a/tests", target="/project/tests"),),
+        workspace=Workspace(target="/project"),
+    )
+    made = config(box, selinux=True)["HostConfig"]
+    (volume,) = made["Mounts"]
+    options = volume["VolumeOptions"]["DriverConfig"]["Options"]["o"]
+    assert "context=system_u:object_r:container_file_t:s0" in options.split(",")
+    assert made["Binds"] == ["/a/tests:/project/tests:ro,z"]
+    assert "context=" not in str(config(box)["HostConfig"])
