@@ -23,7 +23,9 @@ from tests.conftest import ROOT
 from tests.docker.mcp_clients import KEY, SERVER, containers, environment, http_server, over_http
 
 IDLE_S = 2.0
-AT_ONCE = 4
+AT_ONCE = 3
+TRIES = 3
+"""On a crowded machine the gate may refuse a project whose tests do not end in time."""
 HTTP_WAYS = ("ended", "left with a session", "left with a handle")
 PIPE_WAYS = ("input closed", "SIGTERM", "SIGKILL")
 
@@ -38,7 +40,10 @@ def make_project(root: Path) -> None:
 
 async def work(client: Client) -> None:
     """Enough that containers are there."""
-    opened = await client.call_tool("open_project", {"path": "small"})
+    for _ in range(TRIES):
+        opened = await client.call_tool("open_project", {"path": "small"})
+        if not opened.is_error:
+            break
     assert not opened.is_error, opened.content
     copy = opened.structured_content["copy"]
     seen = await client.call_tool("view", {"path": "m.py", "copy": copy})
@@ -92,8 +97,11 @@ def pipe_session(root: Path, way: str) -> list[str]:
     }
     try:
         ask(process, 1, "initialize", hello)
-        ask(process, 2, "tools/call", {"name": "open_project", "arguments": {"path": "small"}})
-        seen = ask(process, 3, "tools/call", {"name": "view", "arguments": {"path": "m.py"}})
+        for number in range(2, 2 + TRIES):
+            opened = {"name": "open_project", "arguments": {"path": "small"}}
+            if not ask(process, number, "tools/call", opened).get("isError"):
+                break
+        seen = ask(process, 9, "tools/call", {"name": "view", "arguments": {"path": "m.py"}})
         assert "x = 1" in seen["content"][0]["text"]
         if way == "SIGTERM":
             process.terminate()
