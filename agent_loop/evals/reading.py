@@ -14,6 +14,8 @@ from agent_loop.store.reports import Report, find_report, read_report
 from agent_loop.tasks import Task
 from agent_loop.terminal.screen import Screen
 
+_COMMANDS = ("compare", "regrade", "export", "render")
+
 
 def run(
     given: argparse.Namespace, config: Config, env: Mapping[str, str], screen: Screen
@@ -21,10 +23,11 @@ def run(
     """The exit code of such a command; `None`: none was asked for.
 
     Raises:
-        UserError: no such report, or reports that may not be compared.
+        UserError: no such report, reports that may not be compared, or several commands at once.
         FaultError: no sandbox, or the disk refused.
     """
     root = config.runs_dir
+    _refuse_together(given)
     if given.compare:
         code, found = compare.run(given, root, screen.result)
         if screen.as_json:
@@ -37,6 +40,14 @@ def run(
     if given.render:
         return outputs.run(given, root, screen.result)
     return None
+
+
+def _refuse_together(given: argparse.Namespace) -> None:
+    asked = [f"--{name}" for name in _COMMANDS if getattr(given, name)]
+    if len(asked) > 1:
+        raise UserError(f"{' and '.join(asked)}: one at a time.")
+    if (given.mix or given.page) and not given.compare:
+        raise UserError(f"{'--mix' if given.mix else '--page'} goes with --compare.")
 
 
 def _regrade(

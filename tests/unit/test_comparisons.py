@@ -10,6 +10,7 @@ from agent_loop.errors import ReportError
 from agent_loop.evals import compare as door
 from agent_loop.evals.curves import curves, measured
 from agent_loop.evals.early import Watch
+from agent_loop.evals.main import main
 from agent_loop.evals.planning import before
 from agent_loop.evals.render_markdown import cell, code, comparison_markdown, report_markdown
 from agent_loop.evals.rules import Condition, Rule
@@ -342,3 +343,35 @@ def test_texts_of_models_are_no_markup():
     lines = report_markdown(report).splitlines()
     assert sum("onerror" in line for line in lines) == 1
     assert Interval(value=0.5, low=0.1, high=0.9).low == 0.1
+
+
+# --- at the door ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("argv", "says"),
+    [
+        (["--compare", "one"], "two or more different"),
+        (
+            ["--compare", "one", "nope"],
+            "report 'nope': neither a file nor a label. Labels there are: half, one, torn",
+        ),
+        (["--compare", "one", "torn"], "not a report"),
+        (["--render", "nope"], "neither a file nor a label"),
+        (["--export", "nope"], "neither a file nor a label"),
+        (["--regrade", "nope"], "neither a file nor a label"),
+        (["--export", "one", "--render", "one"], "--export and --render: one at a time"),
+        (["--mix"], "--mix goes with --compare"),
+        (["--experiment", "no-pln"], "did you mean 'no-plan'"),
+        (["--stop-early", "nope"], "neither a file nor a label"),
+        (["--stop-early", "half"], "that report is not finished"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_exit_code_2(tmp_path, monkeypatch, capsys, argv, says):
+    monkeypatch.chdir(tmp_path)
+    saved(tmp_path / "runs", outcomes("one", {"a": "P"}), made("half"))
+    (tmp_path / "runs" / "evals" / "torn.json").write_text("{")
+    assert main(["--set", f"runs_dir={tmp_path / 'runs'}", *argv], {}) == 2
+    said = capsys.readouterr().err
+    assert says in said.replace("\n", " ")
+    assert "Traceback" not in said
