@@ -21,7 +21,8 @@ Toolset = Literal["bash", "structured"]
 LIFE_S = 4 * 3600.0
 SMALLEST_MIB, LARGEST_MIB = 64, 1024
 SPARE_MIB = 32
-FILES_SPARE = 20_000
+FILES_SPARE = 30_000
+"""Files and folders that may be made beside twice the project's own."""
 SHELL_S = 10.0
 MIB = 1 << 20
 
@@ -63,6 +64,7 @@ def open_toolbox(task: ProjectTask, workspace: Path, toolset: Toolset, *, ready:
         python=python,
         limits=_limits(ready.config),
         workspace_mib=_size_mib(workspace),
+        workspace_files=2 * len(Tree(workspace)) + FILES_SPARE,
         env=_environment(task, workspace, python),
     )
     clock, wall_s = ready.clock, ready.config.check.project_s

@@ -137,3 +137,27 @@ def test_leftovers_of_tools_are_no_news(tmp_path):
 def test_what_the_keeper_left_out_is_named_without_escapes(tmp_path):
     found = taken(tmp_path, left=[["l\x1bink", "a symbolic link"]])
     assert found.left_out == ("l\\x1bink: a symbolic link",)
+
+
+@pytest.mark.parametrize(
+    ("why", "stays"),
+    [
+        ("larger than 5 bytes", True),
+        ("cannot be read: Input/output error", True),
+        ("the files are too large together", True),
+        ("a symbolic link", False),
+        ("neither a file nor a folder", False),
+    ],
+)
+def test_a_project_file_that_is_not_taken_is_not_deleted(tmp_path, why, stays):
+    """Otherwise the patch would take away a file that only could not be read."""
+    found = taken(tmp_path, left=[["a.py", why]])
+    assert ("a.py" in found.files) == stays
+    assert found.left_out == (f"a.py: {why}",)
+
+
+def test_a_large_file_of_the_project_is_asked_for(tmp_path):
+    (tmp_path / "big.bin").write_bytes(b"x" * ((16 << 20) + 1))
+    keeper = talk(packed({"end": True, "left": []}))
+    harvest(keeper, project(tmp_path), lambda _: False, deadline=FAR)
+    assert f'"file_bytes": {(16 << 20) + 1}'.encode() in keeper.session.sent

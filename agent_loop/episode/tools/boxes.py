@@ -40,6 +40,7 @@ class Ground:
     limits: Limits = field(default_factory=Limits)
     """Of the container where commands run; the workspace comes on top of its memory."""
     workspace_mib: int = 64
+    workspace_files: int = 50_000
     env: dict[str, str] = field(default_factory=dict)
     """Over `ENVIRONMENT`, for every command."""
 
@@ -69,7 +70,7 @@ def keeper_box(ground: Ground) -> Box:
         ),
         image=ground.image,
         python=(ground.python, *FLAGS),
-        workspace=Workspace(target=ROOT, size_mib=size_mib),
+        workspace=Workspace(target=ROOT, size_mib=size_mib, files=ground.workspace_files),
     )
 
 
@@ -83,7 +84,9 @@ def hands_box(ground: Ground, keeper: str, mounts: tuple[Mount, ...]) -> Box:
         mounts=mounts,
         image=ground.image,
         python=(ground.python, *FLAGS),
-        workspace=Workspace(target=ROOT, size_mib=size_mib, of=keeper),
+        workspace=Workspace(
+            target=ROOT, size_mib=size_mib, files=ground.workspace_files, of=keeper
+        ),
         init=False,
     )
 

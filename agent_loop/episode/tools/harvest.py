@@ -8,8 +8,9 @@ from agent_loop.episode.tools.talk import Ended, Talk
 from agent_loop.workspace import Tree
 
 FILE_BYTES = 16 << 20
-TOTAL_BYTES = 512 << 20
-MOST_FILES = 60_000
+"""A new or changed file may be so large, or as large as the project's largest."""
+TOTAL_BYTES = 1 << 30
+NEW_FILES = 60_000
 PATH_CHARS = 500
 LEFT_MOST = 200
 SKIPPED = (
@@ -22,6 +23,8 @@ SKIPPED = (
     "node_modules",
 )
 """Folders that tools leave behind; looked into only where the project has files in one."""
+GONE = ("a symbolic link", "neither a file nor a folder")
+"""Said by the keeper of what stands where a file was."""
 _LEFTOVERS = (".pyc", ".pyo", ".coverage")
 
 
@@ -52,7 +55,7 @@ def harvest(
     request = {
         "op": "tree",
         "skip": [name for name in SKIPPED if name not in used],
-        "file_bytes": FILE_BYTES,
+        "file_bytes": max([FILE_BYTES, *(project.size(path) for path in project)]),
         "total_bytes": TOTAL_BYTES,
     }
     files: dict[str, bytes] = {path: project[path] for path in project if protected(path)}
@@ -61,8 +64,8 @@ def harvest(
     header, data = keeper.ask(request, deadline=deadline)
     while not header.get("end"):
         path = str(header.get("path"))
-        if len(files) > MOST_FILES:
-            raise Ended(f"more than {MOST_FILES} files")
+        if len(files) > len(project) + NEW_FILES:
+            raise Ended(f"more than {NEW_FILES} new files")
         if why := _problem(path, project, protected):
             left.append(f"{one_line(path)}: {why}")
         elif not _leftover(path, project) and not protected(path):
@@ -70,6 +73,12 @@ def harvest(
             if header.get("executable"):
                 executable.add(path)
         header, data = keeper.take(deadline=deadline)
+    for path, why in header.get("left", ()):
+        # Not taken is not taken away: only what is no file any more is gone.
+        if path in project and why not in GONE:
+            files[path] = project[path]
+            if project.executable(path):
+                executable.add(path)
     left += [
         f"{one_line(str(path))}: {one_line(str(why))}"
         for path, why in header.get("left", ())

@@ -152,6 +152,7 @@ def odd(state: os.stat_result) -> str:
     """Why this is no plain file; empty if it is one."""
     if stat.S_ISLNK(state.st_mode):
         return "a symbolic link"
+    # The host knows both texts.
     return "" if stat.S_ISREG(state.st_mode) else "neither a file nor a folder"
 
 
