@@ -17,7 +17,7 @@ from pathlib import Path
 
 from agent_loop.assemble import Workshop, state_dir
 from agent_loop.checks.project import ProjectCheck
-from agent_loop.errors import ReplyError, UserError
+from agent_loop.errors import Cancelled, ReplyError, UserError
 from agent_loop.evals.identity import gate_hash
 from agent_loop.evals.suites import Suite, SuiteTask
 from agent_loop.fixtures import task_hash
@@ -26,6 +26,7 @@ from agent_loop.ports import Candidate, Check, Reply, Usage
 from agent_loop.tasks import ResearchTask
 
 KEPT = "controls.json"
+SAY_EVERY = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,22 +47,29 @@ def control(
     times: int,
     jobs: int = 1,
     say: Callable[[str], None] = lambda _line: None,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> Controlled:
     """Judge right and empty answers in the real gate; what held once for these bytes is kept.
 
     Raises:
         FaultError: the sandbox failed; nothing was decided.
+        Cancelled: `stopping` says so; what was judged is kept.
     """
     known = _Known(state_dir() / KEPT, times)
     open_ = [one for one in suite.tasks if known.get(one) is None]
     if open_:
         say(f"controls: {len(open_)} tasks, each right answer {times} times and an empty one")
-    with ThreadPoolExecutor(max_workers=max(1, jobs)) as pool:
-        for one, problem in zip(
-            open_, pool.map(lambda one: examine(workshop, one, times), open_), strict=True
-        ):
+    pool = ThreadPoolExecutor(max_workers=max(1, jobs))
+    try:
+        found = pool.map(lambda one: examine(workshop, one, times), open_)
+        for number, (one, problem) in enumerate(zip(open_, found, strict=True), start=1):
             known.put(one, problem)
-    known.save()
+            _refuse_stopped(stopping)
+            if number % SAY_EVERY == 0:
+                say(f"controls: {number} of {len(open_)}")
+    finally:
+        pool.shutdown(cancel_futures=True)
+        known.save()
     bad = {one.task.name: text for one in suite.tasks if (text := known.get(one))}
     good = tuple(one for one in suite.tasks if one.task.name not in bad)
     return Controlled(
@@ -69,6 +77,11 @@ def control(
         quarantined={**suite.refused, **bad},
         unproven=tuple(one.task.name for one in good if one.reference is None),
     )
+
+
+def _refuse_stopped(stopping: Callable[[], bool]) -> None:
+    if stopping():
+        raise Cancelled("stopped between two controls; the same command continues")
 
 
 def examine(workshop: Workshop, one: SuiteTask, times: int) -> str:

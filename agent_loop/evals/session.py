@@ -121,7 +121,12 @@ class Session:
         if not self.options.controls:
             return Controlled(tasks=suite.tasks, quarantined=suite.refused)
         found = control(
-            workshop, suite, times=self.options.controls, jobs=self.options.jobs, say=self._say
+            workshop,
+            suite,
+            times=self.options.controls,
+            jobs=self.options.jobs,
+            say=self._say,
+            stopping=self.stopper.draining.is_set,
         )
         for name, why in found.quarantined.items():
             self.screen.result(f"left out: {name}: {why}", "yellow")

@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from agent_loop.assemble import Workshop
-from agent_loop.errors import UserError
+from agent_loop.errors import Cancelled, UserError
 from agent_loop.evals.controls import control, examine
 from agent_loop.evals.suites import Suite, SuiteTask, load_suite
 from agent_loop.evals.suites.swebench import listed, refuse_other_machine
@@ -81,6 +81,15 @@ def test_what_held_once_for_the_same_bytes_is_not_judged_again(workshop):
     again = control(workshop, suite, times=1, say=said.append)
     assert [t.task.name for t in first.tasks] == [t.task.name for t in again.tasks] == ["a"]
     assert [line.split(",")[0] for line in said] == ["controls: 2 tasks", "controls: 1 tasks"]
+
+
+def test_ctrl_c_between_controls_keeps_what_was_judged(workshop):
+    suite = Suite(name="x", tasks=tuple(one(name) for name in "abcd"))
+    with pytest.raises(Cancelled):
+        control(workshop, suite, times=1, stopping=lambda: True)
+    said = []
+    control(workshop, suite, times=1, say=said.append)
+    assert said[0].startswith("controls: 3 tasks")
 
 
 def test_no_task_left(tmp_path):

@@ -212,6 +212,60 @@ def test_a_killed_eval_goes_on_to_the_report_of_an_unkilled_one(tmp_path):
     assert found["kills"] >= 3
 
 
+def test_a_changed_fixture_makes_a_comparison_refuse(tmp_path, capsys):
+    folder = make_suite(tmp_path)
+    words = ("--attempts", "1", *FAST)
+    evaluate(tmp_path, *words, "--label", "before")
+    raw = bytearray((folder / "c.yaml").read_bytes())
+    raw[-1] = ord(" ")
+    (folder / "c.yaml").write_bytes(raw)
+    evaluate(tmp_path, *words, "--label", "after")
+    runs = f"runs_dir={tmp_path / 'runs'}"
+    code = main(["--compare", "before", "after", "--set", runs], {})
+    said = capsys.readouterr().err
+    assert code == 2
+    assert "the files of task 'c' changed" in said
+    assert "Traceback" not in said
+
+
+def test_loading_of_weights_is_told_apart(tmp_path):
+    """E6: 60 s of loading are not 60 s of thinking."""
+    from agent_loop.evals.cases import Case
+    from agent_loop.evals.rows import row_of
+    from agent_loop.tasks import CodeTask
+
+    case = Case(task=CodeTask(name="a", task="x", tests=("assert 1",)), n=1, thread="t")
+    used = {
+        "calls": 2,
+        "unmeasured_calls": 0,
+        "input_tokens": 5,
+        "output_tokens": 7,
+        "load_s": 60.5,
+    }
+    record = {"outcome": "passed", "spent_s": 64.0, "tokens": {"worker": used}, "laps": []}
+    row = row_of(case, record, [], cut=False)
+    assert (row.seconds, row.load_s, row.tokens.output) == (3.5, 60.5, 7)
+    unknown = {**used, "unmeasured_calls": 2}
+    row = row_of(case, {**record, "tokens": {"worker": unknown}}, [], cut=False)
+    assert row.tokens is None
+
+
+def test_a_call_that_a_kill_repeated_counts_once_in_the_curve():
+    from agent_loop.evals.rows import _points
+
+    used = {"input_tokens": 10, "output_tokens": 5}
+    events = [
+        {"kind": "node_started", "node": "worker", "lap": 1},
+        {"kind": "model_replied", "usage": used},  # killed here
+        {"kind": "node_started", "node": "worker", "lap": 1, "again": True},
+        {"kind": "model_replied", "usage": used},
+        {"kind": "node_finished", "node": "worker", "lap": 1, "seconds": 2.0},
+        {"kind": "node_finished", "node": "reviewer", "lap": 1, "seconds": 1.0},
+    ]
+    (point,) = _points(events, ended_passed=True)
+    assert (point.tokens, point.seconds, point.passed) == (15, 3.0, True)
+
+
 def test_no_fallback_ever(tmp_path):
     """Where the model is missing, another one's numbers would be no numbers of it."""
     make_suite(tmp_path)
