@@ -1,5 +1,6 @@
 """Orders become runs: joins the workshop, the queue, and what pages hear."""
 
+import shutil
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -136,7 +137,13 @@ class Shop:
                 task, job.order.thread, self._ask(job), settings if scripted else None
             )
         finally:
-            self._workshop.give_back(job.order.thread)
+            self._clear(job.order.thread)
+
+    def _clear(self, thread: str) -> None:
+        """A run that never began (cancelled in its red run, say) leaves nothing."""
+        store = self._workshop.store
+        if not (store.folder(thread) / "job.json").exists():
+            shutil.rmtree(store.folder(thread), ignore_errors=True)
 
     def _go_on(self, job: Job) -> Result:
         thread = job.order.thread

@@ -1,7 +1,11 @@
 """Runs a guarded application on the loopback, and nowhere else."""
 
+import contextlib
+import logging
+import signal
 import socket
-from collections.abc import Callable
+import threading
+from collections.abc import Callable, Iterator
 
 import uvicorn
 from starlette.types import ASGIApp
@@ -35,6 +39,8 @@ def bound(port: int) -> socket.socket:
 def serve(app: ASGIApp, server: socket.socket, *, ready: Callable[[], None] | None = None) -> None:
     """Answer until a signal comes. `ready` is called when requests are taken."""
     running = _Announcing(settings(app))
+    for name in ("uvicorn.error", "asyncio"):
+        logging.getLogger(name).addFilter(_worth_saying)
     running.ready = ready
     running.run(sockets=[server])
 
@@ -66,3 +72,25 @@ class _Announcing(uvicorn.Server):
         await super().startup(sockets=sockets)
         if self.ready is not None and self.started:
             self.ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Stop at a signal, and end as ended: uvicorn's own would raise it once more."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {number: signal.signal(number, self.handle_exit) for number in _SIGNALS}
+        try:
+            yield
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
+
+
+def _worth_saying(record: logging.LogRecord) -> bool:
+    """Streams that are cut at the end, and clients that go, are no errors."""
+    said = record.getMessage()
+    return not said.startswith(("ASGI callable returned without", "socket.send() raised"))
+
+
+_SIGNALS = (signal.SIGINT, signal.SIGTERM)
