@@ -20,8 +20,8 @@ BROAD = 0.25
 """A bug that fails more of the passing tests than this is no bug report but an outage."""
 _SLOWER, _AT_LEAST_S, _MOST_S = 7.0, 2.0, 120.0
 """A mutant may use so many times the processor time of the right library, and so much more."""
-_WAITING = 4.0
-"""The wall clock's limit over that, for one that waits instead of working."""
+_WAIT_S, _WAITING = 60.0, 20.0
+"""The wall clock gives so much, and so many times that: for one that waits instead of working."""
 _IMPORT_S = 10.0
 _ALL = 1 << 30
 
@@ -173,7 +173,7 @@ class Sieve:
             "do": "mutant",
             "files": dict(files),
             "tests": tests,
-            "wall_s": wall_s or limit * _WAITING,
+            "wall_s": wall_s or _WAIT_S + limit * _WAITING,
             "cpu_s": math.ceil(wall_s or limit),
             "most_bad": most_bad,
             "explain": explain,
@@ -208,6 +208,9 @@ class Sieve:
             )
             for explain in (True, False)
         )
+        for one in (first, second):
+            if one.fate in ("time", "broken"):
+                return one
         if first.failing != found.failing or second.failing != found.failing:
             return Sifted(bug=found.bug, fate="flaky", detail="alone, other tests fail")
         same = {
