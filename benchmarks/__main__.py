@@ -20,6 +20,7 @@ from benchmarks.edit_tokens import edit_tokens_row
 from benchmarks.episode_step import episode_step_row
 from benchmarks.loop import bytes_row, loop_row, pruned_row
 from benchmarks.model_swaps import model_swaps_row
+from benchmarks.mutants import mutants_row
 from benchmarks.prefix import prefix_row
 from benchmarks.project_check import project_check_row
 from benchmarks.row import Row
@@ -37,6 +38,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "checkpoint-bytes": bytes_row,
     "pruned-bytes": pruned_row,
     "dashboard-list": list_row,
+    "mutants": mutants_row,
 }
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "benchmarks.md"
 

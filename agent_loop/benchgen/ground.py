@@ -100,11 +100,11 @@ class _Finder:
     say: Callable[[str], None]
 
     def run(self, layout: Layout) -> Ground:
+        self._refuse_python(self._installed(self.yard.image(()))[0])
         left = ROUNDS
         while True:
             image = self.yard.image(layout.requirements)
-            version, pins = self._installed(image)
-            self._refuse_python(version)
+            _, pins = self._installed(image)
             first, second = self._twice(layout, image)
             more = self._missing(first, layout)
             if more is None or not left:

@@ -18,7 +18,7 @@ from agent_loop.ports import Box, Mount
 
 BROAD = 0.25
 """A bug that fails more of the passing tests than this is no bug report but an outage."""
-_SLOWER, _AT_LEAST_S, _MOST_S = 7.0, 2.0, 120.0
+_SLOWER, _AT_LEAST_S, _MOST_S = 7.0, 1.0, 120.0
 """A mutant may use so many times the processor time of the right library, and so much more."""
 _WAIT_S, _WAITING = 60.0, 20.0
 """The wall clock gives so much, and so many times that: for one that waits instead of working."""
@@ -41,8 +41,10 @@ class Sifted:
 class Sieve:
     """`jobs` containers, each with the library and its tests imported."""
 
-    def __init__(self, ground: Ground, yard: Yard, jobs: int) -> None:
+    def __init__(self, ground: Ground, yard: Yard, jobs: int, *, wait_s: float = _WAIT_S) -> None:
+        """`wait_s`: seconds of wall clock that any mutant may take."""
         self._ground = ground
+        self._wait_s = wait_s
         box = Box(
             program=program(),
             limits=LIMITS,
@@ -173,7 +175,7 @@ class Sieve:
             "do": "mutant",
             "files": dict(files),
             "tests": tests,
-            "wall_s": wall_s or _WAIT_S + limit * _WAITING,
+            "wall_s": wall_s or self._wait_s + limit * _WAITING * (self._wait_s / _WAIT_S),
             "cpu_s": math.ceil(wall_s or limit),
             "most_bad": most_bad,
             "explain": explain,

@@ -1,0 +1,144 @@
+"""Mutants judged per minute: ours in a container, cosmic-ray's on the bare machine.
+
+Same module, same tests, same seconds each, in turns. Cosmic-ray comes from the package index into
+a virtual environment of its own; it stops at the first failing test of a mutant, ours runs every
+test that reaches the changed line, because the whole failing set is wanted.
+"""
+
+import os
+import random
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import time
+from contextlib import closing, suppress
+from pathlib import Path
+
+from agent_loop.assemble import Yard
+from agent_loop.benchgen.build import single_bugs
+from agent_loop.benchgen.ground import Given, Ground, prepare
+from agent_loop.benchgen.origins import library_of
+from agent_loop.benchgen.sieve import Sieve
+from agent_loop.config import load
+from benchmarks.row import Row, rounded
+
+SOURCE = "pypi:toolz==1.2.0"
+MODULE = "toolz/itertoolz.py"
+TESTS = "toolz/tests/test_itertoolz.py"
+PEER = ("cosmic-ray==8.7.0", "pytest==9.2.0")
+TURN_S = 30.0
+TURNS = 2
+GOAL = 0.2
+
+
+def mutants_row(work: Path | None = None) -> Row:
+    row = {"what": "one mutant judged, toolz.itertoolz", "against": "cosmic-ray, no sandbox"}
+    with tempfile.TemporaryDirectory(prefix="agent-loop-", dir=_readable()) as folder:
+        place = work or Path(folder)
+        place.chmod(0o755)
+        try:
+            peer = Peer(place)
+        except (OSError, subprocess.SubprocessError) as error:
+            return Row(**row, goal=GOAL, missing=f"cosmic-ray cannot be had: {error}")
+        yard = Yard(config=load(None, os.environ), notify=_quiet, env=os.environ)
+        try:
+            return _measured(row, place, peer, yard)
+        finally:
+            yard.close()
+
+
+def _measured(row: dict[str, str], place: Path, peer: "Peer", yard: Yard) -> Row:
+    library = library_of(SOURCE, place, os.environ)
+    ground = prepare(library, Given(test_command=f"pytest -q {TESTS}"), yard, place, _quiet)
+    peer.prepare(library.root)
+    sieve = Sieve(ground, yard, 1)
+    try:
+        sieve.learn()
+        ours, theirs = _turns(ground, sieve, peer)
+    finally:
+        sieve.close()
+    return Row(
+        **row,
+        goal=GOAL,
+        ours=rounded(60_000 / max(ours, 1e-9)),
+        theirs=rounded(60_000 / max(theirs, 1e-9)),
+        more={"ours per minute": rounded(ours), "theirs per minute": rounded(theirs)},
+    )
+
+
+def _turns(ground: Ground, sieve: Sieve, peer: "Peer") -> tuple[float, float]:
+    """Mutants per minute of each."""
+    bugs = single_bugs(ground, [MODULE])
+    random.Random(0).shuffle(bugs)
+    ours = theirs = 0
+    spent = 0.0
+    for _ in range(TURNS):
+        began = time.monotonic()
+        while bugs and time.monotonic() - began < TURN_S:
+            # Uncovered ones cost nothing, so they do not count.
+            ours += sum(one.fate != "uncovered" for one in sieve.sift([bugs.pop()]))
+        spent += time.monotonic() - began
+        theirs += peer.turn(TURN_S)
+    return ours * 60 / spent, theirs * 60 / peer.spent
+
+
+class Peer:
+    """Cosmic-ray on a copy of the library."""
+
+    def __init__(self, place: Path) -> None:
+        self.place = place / "peer"
+        self.python = self.place / "venv/bin/python"
+        self.spent = 0.0
+        if not self.python.exists():
+            run = [sys.executable, "-m", "venv", str(self.place / "venv")]
+            subprocess.run(run, check=True, timeout=120)
+            pip = [str(self.python), "-m", "pip", "install", "-q", *PEER]
+            subprocess.run(pip, check=True, timeout=300)
+
+    def prepare(self, library: Path) -> None:
+        self.root = self.place / "toolz"
+        shutil.rmtree(self.root, ignore_errors=True)
+        shutil.copytree(library, self.root)
+        (self.root / "cr.toml").write_text(
+            f'[cosmic-ray]\nmodule-path = "{MODULE}"\ntimeout = 20.0\nexcluded-modules = []\n'
+            f'test-command = "{self.python} -m pytest -x -q {TESTS}"\n'
+            '[cosmic-ray.distributor]\nname = "local"\n'
+        )
+        self._call("init", "cr.toml", "cr.sqlite")
+
+    def turn(self, seconds: float) -> int:
+        """How many more it judges in this time."""
+        before = self.done()
+        began = time.monotonic()
+        with suppress(subprocess.TimeoutExpired):
+            self._call("exec", "cr.toml", "cr.sqlite", timeout=seconds)
+        self.spent += time.monotonic() - began
+        return self.done() - before
+
+    def done(self) -> int:
+        with closing(sqlite3.connect(self.root / "cr.sqlite")) as database:
+            (count,) = database.execute("select count(*) from work_results").fetchone()
+            return int(count)
+
+    def _call(self, *words: str, timeout: float = 120.0) -> None:
+        program = str(self.python.with_name("cosmic-ray"))
+        subprocess.run(
+            [program, *words], cwd=self.root, check=True, timeout=timeout, capture_output=True
+        )
+
+
+def _readable() -> Path:
+    """Where a container may be given a folder from."""
+    place = Path(__file__).resolve().parents[1] / ".scratch"
+    place.mkdir(exist_ok=True)
+    return place
+
+
+def _quiet(_: str) -> None:
+    """Nobody listens."""
+
+
+if __name__ == "__main__":
+    print(mutants_row(Path(sys.argv[1]).resolve() if sys.argv[1:] else None))

@@ -1,0 +1,252 @@
+"""The generator in real containers: what screening says of every kind of odd bug, and a build."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from agent_loop.assemble import Yard
+from agent_loop.benchgen.bugs import Bug, Edit
+from agent_loop.benchgen.ground import Given, Ground, prepare
+from agent_loop.benchgen.main import main
+from agent_loop.benchgen.origins import library_of
+from agent_loop.benchgen.sieve import Sieve
+from agent_loop.config import load, state_dir
+from agent_loop.errors import UserError
+
+pytestmark = pytest.mark.docker
+
+CORE = '''"""Counting things."""
+
+import time
+from typing import TYPE_CHECKING
+
+from shapes.limits import MOST
+
+if TYPE_CHECKING:
+    WIDE = MOST > 3
+
+
+def tagged(tag="plain"):
+    def wrap(function):
+        function.tag = tag
+        return function
+
+    return wrap
+
+
+def count_up(limit):
+    found = []
+    number = 0
+    while number < limit:
+        found.append(number)
+        number += 1
+    return found
+
+
+def greet(name="World"):
+    return "Hello " + name
+
+
+@tagged("soft")
+def capped(number):
+    if number > MOST:
+        return MOST
+    return number
+
+
+def total(numbers):
+    found = 0
+    for number in numbers:
+        found += number
+    return found
+'''
+FILES = {
+    "shapes/__init__.py": "",
+    "shapes/limits.py": '"""Shared."""\n\nMOST = 5\n',
+    "shapes/core.py": CORE,
+    "shapes/box.py": "from dataclasses import dataclass\n\nfrom shapes.limits import MOST\n\n\n"
+    "@dataclass\nclass Box:\n    size: int = 2\n\n    def room(self):\n"
+    "        return MOST - self.size\n",
+    "tests/test_core.py": "from shapes.core import capped, count_up, greet, total\n\n\n"
+    "def test_count_up():\n    assert count_up(3) == [0, 1, 2]\n\n\n"
+    "def test_greet():\n    assert greet() == 'Hello World'\n\n\n"
+    "def test_capped():\n    assert capped(9) == 5\n\n\n"
+    "def test_tag():\n    assert capped.tag == 'soft'\n\n\n"
+    "def test_total():\n    assert total([1, 2]) == 3\n\n\n"
+    "def test_total_of_none():\n    assert total([]) == 0\n\n\n",
+    "tests/test_box.py": "import shapes.box\n\n\n"
+    "def test_room():\n    assert shapes.box.Box().room() == 3\n\n\n"
+    "def test_size():\n    assert shapes.box.Box(4).size == 4\n",
+    "tests/test_more.py": "import pytest\nfrom shapes.core import total\n\n\n"
+    "@pytest.mark.parametrize('n', range(12))\ndef test_more(n):\n    assert n + 1 > n\n",
+    "pyproject.toml": "[project]\nname = 'shapes'\nversion = '1'\n",
+}
+
+
+@pytest.fixture(scope="module")
+def yard(project_image: str) -> Iterator[Yard]:
+    made = Yard(config=load(None, os.environ), notify=lambda _: None, env=os.environ)
+    yield made
+    made.close()
+
+
+def lay(root: Path, files: dict[str, str]) -> Path:
+    for name, text in files.items():
+        place = root / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    return root
+
+
+@pytest.fixture(scope="module")
+def ground(yard: Yard, tmp_path_factory: pytest.TempPathFactory) -> Ground:
+    work = tmp_path_factory.mktemp("ground")
+    library = library_of(str(lay(work / "shapes", FILES)), work / "w", {})
+    return prepare(library, Given(), yard, work / "w", lambda _: None)
+
+
+@pytest.fixture(scope="module")
+def sieve(ground: Ground, yard: Yard) -> Iterator[Sieve]:
+    made = Sieve(ground, yard, 2, wait_s=4.0)
+    made.learn()
+    yield made
+    made.close()
+
+
+def bug(path: str, right: str, wrong: str, where: str = "function") -> Bug:
+    at = FILES[path].encode().index(right.encode())
+    edit = Edit(path=path, start=at, end=at + len(right), new=wrong.encode())
+    return Bug(kind="by hand", edits=(edit,), functions=(f"{path}::x",), where=where)  # type: ignore[arg-type]
+
+
+ENDLESS = bug("shapes/core.py", "number += 1", "number -= 1")
+GREEDY = bug("shapes/core.py", "found.append(number)", "found.append(b'x' * (1 << 40))")
+WAITING = bug("shapes/core.py", "found = 0", "found = __import__('threading').Event().wait() or 0")
+READING = bug("shapes/core.py", "found = 0", "found = len(__import__('sys').stdin.read())")
+SLOWER = bug("shapes/core.py", "found = 0", "found = sum(range(3_000_000)) * 0")
+DEFAULT = bug("shapes/core.py", '"World"', '"Mars"', "import")
+DECORATOR = bug("shapes/core.py", '"soft"', '"hard"', "import")
+DATACLASS = bug("shapes/box.py", "size: int = 2", "size: int = 3", "import")
+CONSTANT = bug("shapes/limits.py", "MOST = 5", "MOST = 6", "import")
+TYPES = bug("shapes/core.py", "MOST > 3", "MOST < 3", "import")
+BROKEN = bug("shapes/limits.py", "MOST = 5", "MOST = 5 / 0", "import")
+EXITING = bug("shapes/core.py", "found = 0", "found = __import__('os')._exit(3)")
+
+
+def test_what_screening_says_of_odd_bugs(ground: Ground, sieve: Sieve) -> None:
+    fates = {
+        "endless": ENDLESS,
+        "greedy": GREEDY,
+        "waiting": WAITING,
+        "exiting": EXITING,
+        "types": TYPES,
+        "broken": BROKEN,
+        "slower": SLOWER,
+        "reading": READING,
+    }
+    found = dict(zip(fates, sieve.sift(list(fates.values())), strict=True))
+    assert {name: one.fate for name, one in found.items()} == {
+        "endless": "time",
+        "greedy": "broken",
+        "waiting": "time",
+        "exiting": "broken",
+        "types": "equivalent",
+        "broken": "import",
+        "slower": "equivalent",
+        "reading": "equivalent",
+    }
+    assert sieve.restarts == 0
+    assert len(ground.passing) == 20
+
+
+def test_bugs_at_import_time_are_seen_by_every_importer(sieve: Sieve) -> None:
+    default, decorator, dataclass, constant = sieve.sift([DEFAULT, DECORATOR, DATACLASS, CONSTANT])
+    assert default.failing == ("tests/test_core.py::test_greet",)
+    assert decorator.failing == ("tests/test_core.py::test_tag",)
+    assert dataclass.failing == ("tests/test_box.py::test_room",)
+    assert set(constant.failing) == {
+        "tests/test_box.py::test_room",
+        "tests/test_core.py::test_capped",
+    }
+
+
+def test_a_build_gives_tasks_and_the_same_ones_again(
+    tmp_path: Path, project_image: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = str(lay(tmp_path / "shapes", FILES))
+    trees = []
+    for name in ("one", "two"):
+        words = ["build", source, "--out", str(tmp_path / name), "--count", "2", "--seed", "3"]
+        assert main(words, os.environ) == 0, capsys.readouterr()
+        trees.append({
+            path.relative_to(tmp_path / name).as_posix(): path.read_bytes()
+            for path in sorted((tmp_path / name).rglob("*"))
+            if path.is_file()
+        })  # fmt: skip
+    assert trees[0] == trees[1]
+    manifest = json.loads(trees[0]["benchmark.json"])
+    names = [one["name"] for one in manifest["tasks"]]
+    assert names == ["shapes-001", "shapes-002"]
+    for one in names:
+        assert f"{one}.yaml" in trees[0]
+        assert not any("gold" in path for path in trees[0] if path.startswith(f"projects/{one}"))
+        proofs = json.loads(trees[0][f"certificates/{one}.json"])["proofs"]
+        assert len(proofs) >= 7
+        assert all(proof["held"] for proof in proofs)
+    rows = [json.loads(line) for line in trees[0]["swebench.jsonl"].splitlines()]
+    assert [row["instance_id"] for row in rows] == names
+    assert not list(state_dir().glob("benchgen-*/right"))
+
+
+def test_a_library_of_another_python_is_refused_with_both_versions(
+    yard: Yard, tmp_path: Path
+) -> None:
+    files = {**FILES, "pyproject.toml": "[project]\nname='s'\nrequires-python = '<3.7'\n"}
+    library = library_of(str(lay(tmp_path / "shapes", files)), tmp_path / "w", {})
+    with pytest.raises(UserError, match=r"runs on Python <3.7; the image has 3\."):
+        prepare(library, Given(), yard, tmp_path / "w", lambda _: None)
+
+
+def git(root: Path, *words: str) -> None:
+    subprocess.run(
+        ["git", "-c", "user.name=n", "-c", "user.email=e", *words], cwd=root, check=True,
+        capture_output=True,
+    )  # fmt: skip
+
+
+def test_history_keeps_the_mended_bug_and_quarantines_the_others(
+    tmp_path: Path, project_image: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    root = lay(tmp_path / "shapes", FILES)
+    core, tests = root / "shapes/core.py", root / "tests/test_core.py"
+    git(root, "init", "-q")
+
+    def commit(source: tuple[str, str], test: str) -> None:
+        core.write_text(core.read_text().replace(*source))
+        tests.write_text(tests.read_text() + test)
+        git(root, "add", "-A")
+        git(root, "commit", "-qm", "x")
+
+    commit(("", ""), "")
+    commit(("return MOST\n", "return MOST + 0\n"), "def test_same():\n    assert capped(8) == 5\n")
+    flaky = (
+        "import os\ndef test_odd():\n    assert greet('x') == 'hello x' or os.urandom(1)[0] < 0\n"
+    )
+    commit(('"Hello "', '"hello "'), flaky)
+    commit(
+        ("found += number", "found += abs(number)"),
+        "def test_abs():\n    assert total([-1]) == 1\n",
+    )
+    words = ["build", str(root), "--strategy", "history", "--out", str(tmp_path / "out")]
+    assert main([*words, "--count", "1", "--most-commits", "9"], os.environ) == 0, (
+        capsys.readouterr()
+    )
+    manifest = json.loads((tmp_path / "out/benchmark.json").read_text())
+    assert [one["kind"] for one in manifest["tasks"]] == ["history"]
+    text = (tmp_path / "out/shapes-001.yaml").read_text()
+    assert "`total`" in text
+    assert "abs" not in text.replace("test_abs", "")
