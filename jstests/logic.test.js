@@ -182,6 +182,12 @@ test("a run that goes on for ever does not fill the page", () => {
   assert.equal(line.entries.at(-1).id, 400);
 });
 
+test("what a run has used so far is told by its events", () => {
+  const line = new Timeline();
+  line.addAll([call(1), replied(2), { seq: 3, kind: "verdict", lap: 1, passed: false }, call(4), replied(5, { usage: { unmeasured_calls: 1 } }), call(6)]);
+  assert.deepEqual(line.sums(), { laps: 1, input_tokens: 10, output_tokens: 2, seconds: 1 });
+});
+
 test("a step is named by its tool and first argument", () => {
   assert.equal(stepName({ call: { name: "bash", arguments: { command: "ls\n-la" } } }), "bash ls -la");
   assert.equal(stepName({}), "no tool call");

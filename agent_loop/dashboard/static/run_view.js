@@ -85,7 +85,9 @@ export class RunView {
   }
 
   showHead() {
-    const { row, record } = this.run;
+    const { record } = this.run;
+    // A record is written at the beginning and at the end: meanwhile the events tell.
+    const row = this.run.row.live ? { ...this.run.row, ...this.timeline.sums() } : this.run.row;
     const live = row.live ? `${row.live.node ?? "starting"}${row.live.lap ? `, lap ${row.live.lap}` : ""}` : null;
     document.title = `${visible(row.task || row.thread)} · ${words(row.status)} · agent-loop`;
     replace(this.head,
@@ -111,7 +113,8 @@ export class RunView {
     replace(this.tabs, VIEWS.map((view, at) => h("a", {
       href: format({ page: "run", run: this.thread, view }), "aria-current": view === this.place.view ? "page" : null, "aria-keyshortcuts": String(at + 1),
     }, names[view])));
-    this.tabs.querySelector("[aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const here = this.tabs.querySelector("[aria-current]");
+    this.tabs.scrollLeft += here.getBoundingClientRect().left - this.tabs.getBoundingClientRect().left - 40;
   }
 
   /** Pages of events, from the first that the page keeps; each is shown as it comes. */
@@ -123,6 +126,7 @@ export class RunView {
     try {
       for (let more = true; more; ) more = await this.page();
       this.loaded = true;
+      this.showHead();
       this.tell([], true);
     } catch (problem) {
       if (problem.name !== "AbortError") this.tell([], true, problem);
@@ -161,6 +165,7 @@ export class RunView {
     this.at = Math.max(this.at, this.timeline.last);
     this.skipped = Math.max(this.skipped, this.timeline.forget(MOST_EVENTS));
     this.tell(changed, changed.length > 0);
+    if (event.kind === "model_replied" || event.kind === "verdict") this.showHead();
     if (event.kind === "run_ended") this.reload();
   }
 

@@ -27,6 +27,7 @@ export class RunsView {
     this.kind = choice("kind", "Any kind", KINDS, this.wanted.kind, (kind) => this.want({ kind }));
     this.evals = h("input", { type: "checkbox", id: "evalruns", checked: this.wanted.evalruns, on: { change: () => this.want({ evalruns: this.evals.checked }) } });
     this.said = h("p", { class: "said", role: "status" });
+    this.names = this.heads();
     this.list = h("ol", { class: "runs", "aria-label": "Runs" });
     this.place = h("div", {});
     replace(this.root,
@@ -36,7 +37,7 @@ export class RunsView {
         h("label", { for: "status", class: "unseen" }, "Status"), this.status,
         h("label", { for: "kind", class: "unseen" }, "Kind"), this.kind,
         h("span", { class: "tick" }, this.evals, h("label", { for: "evalruns" }, "Eval attempts too"))),
-      this.said, this.heads(), this.place, this.list);
+      this.said, this.names, this.place, this.list);
     this.window = new Windowed(this.list, { key: (row) => row.thread, render: (row) => rowOf(row), height: 62, end: () => this.more() });
   }
 
@@ -94,6 +95,7 @@ export class RunsView {
     const all = this.total === this.matched ? "" : ` of ${count(this.total)}`;
     this.said.textContent = all ? `${count(this.matched)}${all} runs` : plural(this.matched, "run");
     this.list.hidden = this.rows.length === 0;
+    this.names.hidden = this.rows.length === 0;
     replace(this.place, this.rows.length ? null : this.nothing());
   }
 

@@ -47,6 +47,16 @@ export class Timeline {
     return null;
   }
 
+  /** Laps, tokens and seconds so far, as the row of an ended run has them. */
+  sums() {
+    const found = { laps: 0, input_tokens: 0, output_tokens: 0, seconds: 0 };
+    for (const { type, lap, usage } of this.entries) {
+      if (type === "verdict" || type === "refused") found.laps = Math.max(found.laps, lap ?? 0);
+      if (usage) for (const name of ["input_tokens", "output_tokens", "seconds"]) found[name] += isNumber(usage[name]) ? usage[name] : 0;
+    }
+    return found;
+  }
+
   push(entry) {
     this.entries.push(entry);
     return entry;
