@@ -72,10 +72,11 @@ def inside(root: Path, relative: str) -> Path:
     return target
 
 
-def atomic_write(path: Path, data: bytes | str) -> None:
+def atomic_write(path: Path, data: bytes | str, *, lasting: bool = True) -> None:
     """Write a whole file or nothing: temporary file, fsync, rename, fsync of the folder.
 
-    Text becomes UTF-8; lone surrogates become `?`. Missing folders are made.
+    Text becomes UTF-8; lone surrogates become `?`. Missing folders are made. Not `lasting`: without
+    the two waits for the disk, for what is written again soon; a power cut may take it.
 
     Raises:
         OSError: the disk refused; what stood there before is untouched.
@@ -86,12 +87,14 @@ def atomic_write(path: Path, data: bytes | str) -> None:
     try:
         with temporary.open("xb") as file:
             file.write(raw)
-            file.flush()
-            os.fsync(file.fileno())
+            if lasting:
+                file.flush()
+                os.fsync(file.fileno())
         temporary.replace(path)
     finally:
         temporary.unlink(missing_ok=True)
-    _sync_folder(path.parent)
+    if lasting:
+        _sync_folder(path.parent)
 
 
 def _sync_folder(folder: Path) -> None:

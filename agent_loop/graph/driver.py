@@ -1,5 +1,6 @@
 """Drives one thread that is locked and whose database is open."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -153,7 +154,7 @@ class Driver:
         prompts = load(job.brief.kind, variants=job.prompt_variants, max_chars=job.prompt_chars)
         self._run = Run(
             brief=job.brief, prompts=prompts, parts=parts, events=self._events, control=control,
-            limits=job.limits, samples=job.samples,
+            limits=job.limits, samples=job.samples, lap_closed=self._note,
         )  # fmt: skip
 
     @property
@@ -341,6 +342,14 @@ class Driver:
         )
         fields = record(self._begun, self._last, Ending(), {})
         self._store.write_record(self._thread, fields, summary(fields))
+
+    def _note(self, state: State) -> None:
+        """Refresh the record of a run that goes on; a disk that refuses will say so elsewhere."""
+        if not state["outcome"]:
+            fields = record(self._begun, state, Ending(), {})
+            with contextlib.suppress(StoreFault):
+                line = summary(fields)
+                self._store.write_record(self._thread, fields, line, lasting=False)
 
     def _cut_off(self) -> tuple[str, int] | None:
         """The node and lap that the trace names last: to run them again is to repeat them."""

@@ -41,6 +41,8 @@ class Run:
     limits: Limits
     samples: int = 1
     """Answers of the worker in one lap."""
+    lap_closed: Callable[[State], None] = lambda _: None
+    """Hears the state after each lap, so that a list of runs can show how far this one is."""
     interrupted: tuple[str, int] | None = None
     """(node, lap) that a kill cut off: its model call, if it had one, is made again."""
 
@@ -71,7 +73,10 @@ class Timed:
         update["spent_s"] = state["spent_s"] + seconds
         fields: dict[str, Json] = {"node": name, "lap": lap, "seconds": round(seconds, 4)}
         run.events.emit("node_finished", fields)
-        if (why := spent(cast(State, {**state, **update}), run.limits)) and not run.control.asked:
+        now = cast(State, {**state, **update})
+        if name == "reviewer":
+            run.lap_closed(now)
+        if (why := spent(now, run.limits)) and not run.control.asked:
             run.control.drain(why)
         return update
 

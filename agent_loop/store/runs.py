@@ -65,9 +65,16 @@ class RunStore:
     def record_path(self, thread: str) -> Path:
         return self.root / f"{thread_name(thread)}.json"
 
-    def write_record(self, thread: str, record: Mapping[str, Json], summary: Summary) -> None:
-        """Replace the record, whole or not at all; keys are redacted."""
-        self._write(self.record_path(thread), encode(clean(record), summary))
+    def write_record(
+        self,
+        thread: str,
+        record: Mapping[str, Json],
+        summary: Summary,
+        *,
+        lasting: bool = True,
+    ) -> None:
+        """Replace the record, whole or not at all; keys are redacted. `lasting`: as in `paths`."""
+        self._write(self.record_path(thread), encode(clean(record), summary), lasting=lasting)
 
     def read_record(self, thread: str) -> Mapping[str, Json]:
         """The record as it was written.
@@ -118,9 +125,9 @@ class RunStore:
             known = self._listed[entry.name] = (mark, read_summary(entry.path))
         return known[1]
 
-    def _write(self, path: Path, raw: bytes) -> None:
+    def _write(self, path: Path, raw: bytes, *, lasting: bool = True) -> None:
         try:
-            atomic_write(path, raw)
+            atomic_write(path, raw, lasting=lasting)
         except OSError as error:
             raise StoreFault(f"{path}: cannot be written: {error}.") from error
 

@@ -458,3 +458,17 @@ def test_no_plan_asks_no_lead(store):
     made = parts([RIGHT])
     assert drive.start("a", job(prompt_variants=("no_plan",)), made, store).outcome == "passed"
     assert not made.models["lead"].asked
+
+
+def test_the_record_of_a_run_that_goes_on_shows_its_laps(store):
+    seen = []
+
+    def look():
+        (line,) = store.list()
+        seen.append((line.outcome, line.laps, line.output_tokens))
+
+    made = parts([wrong(1), wrong(2), RIGHT], check=ScriptedCheck(fault=look))
+    assert drive.start("a", job(), made, store).outcome == "passed"
+    assert [(outcome, laps) for outcome, laps, _ in seen] == [(None, 0), (None, 1), (None, 2)]
+    assert seen[0][2] < seen[1][2] < seen[2][2]
+    assert store.read_record("a")["outcome"] == "passed"
