@@ -9,6 +9,7 @@ from agent_loop.viewer.exports import Block
 
 _TICKS = re.compile(r"`+")
 _KEPT = frozenset("\n\t")
+_ACTING = frozenset({"Cc", "Cf", "Cs", "Zl", "Zp"})
 _STYLE = """
 :root { color-scheme: light dark; font: 15px/1.5 system-ui, sans-serif; }
 body { max-width: 70rem; margin: 2rem auto; padding: 0 1rem; }
@@ -34,7 +35,7 @@ def visible(text: str) -> str:
         return text
     shown = []
     for char in text.replace("\r\n", "\n"):
-        acts = unicodedata.category(char) in ("Cc", "Cf", "Cs") and char not in _KEPT
+        acts = unicodedata.category(char) in _ACTING and char not in _KEPT
         shown.append(f"\u2039U+{ord(char):04X}\u203a" if acts else char)
     return "".join(shown)
 
