@@ -14,7 +14,7 @@ from agent_loop.models import make_model
 from agent_loop.ports import SystemClock
 from agent_loop.store import MailboxOwner, reply_from_text
 from tests.fakes import page_runs
-from tests.fakes.browser import watching
+from tests.fakes.browser import logged_in, served, watching
 from tests.fakes.require import needs_embedded
 from tests.fakes.runs import RIGHT, ScriptedOwner, job, parts, wrong
 
@@ -135,16 +135,31 @@ def test_an_answer_to_a_run_nobody_drives_waits_for_it(watched, store):
     expect(page.locator("main h1 .badge").first).to_have_text("stopped")
 
 
-def test_where_no_stream_comes_through_the_page_asks(browser, door, store, recorder):
+def test_where_a_stream_is_held_back_the_page_asks(browser, door, store, recorder):
+    """As behind a proxy that collects what it is to pass on."""
     with watching(browser, *door, recorder) as watched:
-        watched.context.route(re.compile("/stream"), lambda route: route.abort())
-        result = in_background(page_runs.live, store, "polled", delay_s=0.8)
-        page = watched.open("#run=demo-passed")
-        page.goto(f"{watched.base}/#run=polled")
-        expect(page.locator("#connection")).to_have_text("live, by asking", timeout=20_000)
-        expect(page.locator(".timeline")).to_contain_text("Run ended: passed", timeout=20_000)
-        assert result().outcome == "passed"
-        watched.said.clear()
+        watched.context.route(re.compile("/stream"), lambda route: None)
+        page_runs.record(store, "polled", outcome=None)
+        page = watched.open("#run=polled")
+        expect(page.locator("#connection")).to_have_text("live, by asking")
+        page_runs.trace(store, "polled", [("run_started", {"task": "polled", "resumed": False})])
+        expect(page.locator(".timeline")).to_contain_text("Run started")
+
+
+def test_a_server_that_went_away_or_came_back_is_told_apart(browser, store, recorder):
+    with served(store.root) as (_, link):
+        base, state = logged_in(browser, link)
+        context = browser.new_context(storage_state=state)
+        page = context.new_page()
+        page.goto(f"{base}/#run=demo-passed")
+        expect(page.locator("#connection")).to_have_text("live")
+    expect(page.locator("#connection")).to_have_text("no connection")
+    page.goto("about:blank")
+    with served(store.root, "agent_loop.dashboard", "--port", base.rsplit(":", 1)[1]):
+        # Another start has other keys: the old cookie opens nothing.
+        page.goto(f"{base}/")
+        expect(page.locator("body")).to_contain_text("terminal")
+    context.close()
 
 
 def test_a_hidden_page_lets_go_of_its_stream(watched):
