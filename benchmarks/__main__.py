@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 from benchmarks.code_check import humaneval_row, one_check_row
+from benchmarks.copying import copying_row
 from benchmarks.dashboard_load import list_row
 from benchmarks.edit_tokens import edit_tokens_row
 from benchmarks.episode_step import episode_step_row
@@ -35,6 +36,7 @@ ROWS: dict[str, Callable[[], Row]] = {
     "model-swaps": model_swaps_row,
     "edit-tokens": edit_tokens_row,
     "project-check": project_check_row,
+    "copying": copying_row,
     "checkpoint-bytes": bytes_row,
     "pruned-bytes": pruned_row,
     "dashboard-list": list_row,
