@@ -8,7 +8,9 @@ import contextlib
 import io
 import json
 import multiprocessing
+import os
 import random
+import signal
 import sys
 import tempfile
 import time
@@ -111,11 +113,30 @@ def child(root, words):
     evaluate(root, *words)
 
 
+def dies_writing(root, words, nth):
+    """Killed while the report is written the nth time: its new bytes are not yet in their place."""
+    left, real = [nth], os.replace
+
+    def replace_or_die(source, target, **more):
+        if Path(target).parent.name == "evals" and str(target).endswith(".json"):
+            left[0] -= 1
+            if left[0] == 0:
+                os.kill(os.getpid(), signal.SIGKILL)
+        return real(source, target, **more)
+
+    os.replace = replace_or_die
+    evaluate(root, *words)
+
+
+def context():
+    made = multiprocessing.get_context("forkserver")
+    made.set_forkserver_preload(["tests.fakes.evaluated"])
+    return made
+
+
 def kill_until(root, kills, *, rng, names="abcdef", attempts=3):
     """How often a running eval was killed, and how many continued reports differ."""
     root, words = Path(root), ("--attempts", str(attempts), "--controls", "0")
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["tests.fakes.evaluated"])
     whole = root / "whole"
     make_suite(whole, laps=1, delay_s=0.02, names=names)
     began = time.monotonic()
@@ -127,7 +148,7 @@ def kill_until(root, kills, *, rng, names="abcdef", attempts=3):
         make_suite(here, laps=1, delay_s=0.02, names=names)
         found["reports"] += 1
         for _ in range(min(4, kills - found["kills"])):
-            process = context.Process(target=child, args=(str(here), words))
+            process = context().Process(target=child, args=(str(here), words))
             process.start()
             process.join(rng.uniform(0.2, longest_s))
             found["kills"] += process.is_alive()

@@ -1,6 +1,7 @@
 """The runner of evals: one row for each attempt, whatever stops it and however it goes on."""
 
 import random
+import signal
 import sys
 import threading
 import time
@@ -14,6 +15,8 @@ from agent_loop.evals.main import main
 from agent_loop.store.reports import find_report
 from tests.fakes.evaluated import (
     bare_report,
+    context,
+    dies_writing,
     evaluate,
     keys_of,
     kill_until,
@@ -264,6 +267,27 @@ def test_a_call_that_a_kill_repeated_counts_once_in_the_curve():
     ]
     (point,) = _points(events, ended_passed=True)
     assert (point.tokens, point.seconds, point.passed) == (15, 3.0, True)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills by signal")
+def test_a_kill_while_the_report_is_written_costs_nothing(tmp_path):
+    """G2: killed at the 4th write, at the 2nd of the next process, then complete and grown."""
+    whole, words = tmp_path / "whole", ("--attempts", "2", *FAST)
+    make_suite(whole, names="abc")
+    evaluate(whole, *words)
+    make_suite(tmp_path, names="abc")
+    for nth in (4, 2):
+        process = context().Process(target=dies_writing, args=(str(tmp_path), words, nth))
+        process.start()
+        process.join(120)
+        assert process.exitcode == -signal.SIGKILL
+        process.close()
+        assert not report_of(tmp_path).finished
+    assert evaluate(tmp_path, *words)[0] == 0
+    assert bare_report(tmp_path)["attempts"] == bare_report(whole)["attempts"]
+    assert "nothing to do" in evaluate(tmp_path, *words)[1]
+    assert evaluate(tmp_path, "--attempts", "3", *FAST)[0] == 0
+    assert keys_of(report_of(tmp_path)) == all_keys("abc")
 
 
 def test_no_fallback_ever(tmp_path):
