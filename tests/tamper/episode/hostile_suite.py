@@ -15,21 +15,25 @@ import docker
 
 from agent_loop.config import SandboxSettings
 from agent_loop.episode.tools import BashTools, Container, Ground
-from agent_loop.ports import SystemClock, ToolCall
+from agent_loop.ports import Limits, SystemClock, ToolCall
 from agent_loop.sandbox import make_sandbox
 from agent_loop.workspace import Tree, copy_project
 from tests.tamper.episode.hostile_cases import CASES, Case, Found
 
 ROOT = Path(__file__).resolve().parents[3]
 DEMO = ROOT / "projects" / "slugify_demo"
-COMMAND_S = 1.5
+COMMAND_S = 2.5
+FILES = 6_000
+"""Fewer than by default, so that using them up takes no time."""
+LIFE_S = 1800.0
+"""All cases share one container, and the machine may be busy."""
 PROTECTED = re.compile(
     r"(.*/)?tests/.*|(.*/)?(conftest|sitecustomize)\.py|.*\.(pth|ini|toml|cfg)|(.*/)?\.git/.*"
 )
 
 
 @contextmanager
-def episode(sandbox, folder: Path) -> Iterator[BashTools]:
+def episode(sandbox, folder: Path, command_s: float) -> Iterator[BashTools]:
     """The demo project in a container of its own."""
     project = folder / "copy"
     copy_project(DEMO, project)
@@ -39,10 +43,10 @@ def episode(sandbox, folder: Path) -> Iterator[BashTools]:
         sandbox,
         clock,
         project=project,
-        ground=Ground(),
+        ground=Ground(limits=Limits(life_s=LIFE_S), workspace_files=FILES),
         protected=lambda path: bool(PROTECTED.fullmatch(path)),
     )
-    tools = BashTools(container, clock, command_s=COMMAND_S)
+    tools = BashTools(container, clock, command_s=command_s)
     try:
         yield tools
     finally:
@@ -72,7 +76,7 @@ def run_case(tools: BashTools, case: Case, marker: Path) -> Found:
         look_behind(tools, case, found)
     look_at_tree(tools, case, found)
     found.seconds = time.monotonic() - began
-    if found.seconds > case.within_s + 3:
+    if found.seconds > case.within_s + 2 * tools._command_s:
         found.problems.append(f"it took {found.seconds:.1f} s")
     if marker.exists():
         found.problems.append("a program ran on the host")
@@ -139,7 +143,12 @@ def state_of(folder: Path) -> str:
 
 
 def run_suite(
-    cases: Sequence[Case], runtime: str = "runc", *, controls: bool = True, tell=lambda _: None
+    cases: Sequence[Case],
+    runtime="runc",
+    *,
+    controls=True,
+    tell=lambda _: None,
+    command_s=COMMAND_S,
 ):
     """Give what each case found, and what was left of all of them: must be nothing."""
     state = ROOT / ".scratch"
@@ -152,7 +161,7 @@ def run_suite(
         folder = Path(name)
         marker = folder / "ran-on-the-host"
         try:
-            with episode(sandbox, folder) as tools:
+            with episode(sandbox, folder, command_s) as tools:
                 before = state_of(folder / "copy")
                 for case in cases:
                     found = run_case(tools, case, marker)
@@ -198,10 +207,11 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runtime", default="runc", choices=["runc", "runsc"])
     parser.add_argument("--verbose", action="store_true", help="show what each said")
+    parser.add_argument("--command-s", type=float, default=COMMAND_S, help="for each command")
     parser.add_argument("--only", default="", help="part of a case's name")
     options = parser.parse_args()
     chosen = [case for case in CASES if options.only in case.name]
-    results, left = run_suite(chosen, options.runtime, tell=print)
+    results, left = run_suite(chosen, options.runtime, tell=print, command_s=options.command_s)
     for found in results if options.verbose else ():
         print(f"\n--- {found.case.name}\n{found.text[:900]}")
     bad = [found for found in results if found.problems]
