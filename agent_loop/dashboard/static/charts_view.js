@@ -115,7 +115,7 @@ export class ChartsView {
     return section("Laps", table("Laps", [
       ["Lap", (lap) => (lap.seq ? h("a", { href: format({ page: "run", run: this.run.thread, seq: lap.seq }) }, count(lap.lap)) : count(lap.lap))],
       ["Check", (lap) => (lap.passed === true ? "passed" : lap.passed === false ? "failed" : "–")], ["Reviewer", (lap) => (lap.approved === true ? "approved" : lap.approved === false ? "rejected" : "–")],
-      ["Time", (lap) => seconds(lap.seconds), "num"], ["Tokens", (lap) => count(lap.tokens), "num"], ["Reason", (lap) => visible(String(lap.reason ?? "").slice(0, 300)), "wide"],
+      ["Time", (lap) => seconds(lap.seconds), "num"], ["Reason", (lap) => visible(String(lap.reason ?? "").slice(0, 300)), "wide"],
     ], laps.slice(0, 500)));
   }
 

@@ -47,7 +47,7 @@ export class PatchView {
 
   note() {
     const said = this.patch.lines_ran === "recorded"
-      ? "▸ marks added lines that the tests ran. Lines that no statement begins on (comments, the rest of a long statement) cannot be seen to run."
+      ? "▸ marks added lines that the tests were seen to run. A missing mark proves nothing: comments, the rest of a long statement, and lines beside a changed function that run at import are not traced."
       : visible(this.patch.ran_note ?? "");
     return said ? h("p", { class: "said" }, said) : null;
   }
