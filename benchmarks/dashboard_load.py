@@ -7,6 +7,7 @@ prints every figure; the speed table has the two with a goal.
 
 import asyncio
 import json
+import os
 import re
 import statistics
 import subprocess
@@ -85,6 +86,7 @@ async def measured(base: str, link: str, root: Path, pid: int) -> dict[str, obje
         for what, (path, _) in ASKED.items():
             first[what] = await timed(client, path)
         opened = rss_mib(pid)
+        cpu_ms = {what: await spent(client, path, pid) for what, (path, _) in ASKED.items()}
         heard = [0] * PAGES
         pages = [asyncio.create_task(listen(client, heard, n)) for n in range(PAGES)]
         pages.append(asyncio.create_task(write(root)))
@@ -94,7 +96,9 @@ async def measured(base: str, link: str, root: Path, pid: int) -> dict[str, obje
             for what, (path, count) in ASKED.items()
         }
         open_mib = rss_mib(pid)
+        idle = cpu_s(pid)
         await asyncio.sleep(10)
+        idle = (cpu_s(pid) - idle) * 10
         later = rss_mib(pid)
         for page in pages:
             page.cancel()
@@ -103,6 +107,8 @@ async def measured(base: str, link: str, root: Path, pid: int) -> dict[str, obje
         "first_ms": {what: round(ms, 1) for what, ms in first.items()},
         "ms": {what: quantiles(found) for what, found in times.items()},
         "mib": {"start": before, "run opened": opened, "20 pages": open_mib, "10 s on": later},
+        "cpu_ms": cpu_ms,
+        "percent_of_a_core_for_20_pages": round(idle, 1),
         "bytes_heard_by_a_page": int(statistics.median(heard)),
     }
 
@@ -112,6 +118,20 @@ async def timed(client: httpx.AsyncClient, path: str) -> float:
     answer = await client.get(path)
     answer.raise_for_status()
     return (time.perf_counter() - began) * 1_000
+
+
+async def spent(client: httpx.AsyncClient, path: str, pid: int) -> float:
+    """Processor time of the server for one request, ms: a busy machine does not change it much."""
+    before = cpu_s(pid)
+    for _ in range(20):
+        await timed(client, path)
+        await asyncio.sleep(0.05)
+    return round((cpu_s(pid) - before) / 20 * 1_000, 1)
+
+
+def cpu_s(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 async def listen(client: httpx.AsyncClient, heard: list[int], n: int) -> None:

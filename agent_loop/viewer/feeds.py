@@ -81,16 +81,17 @@ class RowFeed:
         self._ring: deque[_Change] = deque(maxlen=RING)
         self._number = 0
         self._known: dict[str, Row] = {}
-        self._started = False
-        self._looked = -ROWS_EVERY_S
+        self._noted: Sequence[Row] | None = None
         self._lock = threading.Lock()
 
     def note(self, rows: Sequence[Row]) -> str:
         """Compare with what is known; gives the id from which a page with these rows goes on."""
         with self._lock:
-            if self._started:
+            if rows is self._noted:  # twenty pages share one look
+                return self._id(self._number)
+            if self._noted is not None:
                 self._compare(rows)
-            self._started = True
+            self._noted = rows
             self._known = {row["thread"]: row for row in rows}
             return self._id(self._number)
 
