@@ -9,6 +9,7 @@ from agent_loop.ports import Json
 from agent_loop.stats.budget import CapPoint
 from agent_loop.stats.compare import ArmFigures, Comparison, PairFigures, TaskFigures, figures
 from agent_loop.stats.planning import ALPHA
+from agent_loop.stats.rates import pass_at_k, pass_hat_k
 from agent_loop.store.reportnumbers import arm_of
 from agent_loop.store.reports import Attempt, Report
 
@@ -30,6 +31,7 @@ def report_markdown(report: Report) -> str:
         "## Tasks\n\n" + table(("task", "passed", "rate", "mean seconds", "mean tokens"),
                                (_task_row(task) for task in found.tasks)),
         _of_k(found),
+        _answers(report),
         _budget(report),
         _failures(report.attempts),
         _CAVEAT,
@@ -140,6 +142,20 @@ def _of_k(found: ArmFigures) -> str:
     ]
     heads = ("k", "pass@k: at least one of k passes", "pass^k: all k pass", "tasks")
     return "## Several attempts\n\n" + table(heads, rows) if rows else ""
+
+
+def _answers(report: Report) -> str:
+    """Best of k: what k answers to one plan give, the answers of the first lap."""
+    drawn = [row.samples for row in report.attempts if len(row.samples) > 1]
+    rows = []
+    for k in range(1, max(map(len, drawn), default=0) + 1):
+        enough = [one for one in drawn if len(one) >= k]
+        at = [pass_at_k(len(one), sum(one), k) or 0.0 for one in enough]
+        hat = [pass_hat_k(len(one), sum(one), k) or 0.0 for one in enough]
+        shares = (words.share(sum(at) / len(at)), words.share(sum(hat) / len(hat)))
+        rows.append((str(k), *shares, str(len(enough))))
+    heads = ("k", "pass@k: at least one of k answers", "pass^k: all k answers", "attempts")
+    return "## Several answers to one plan\n\n" + table(heads, rows) if rows else ""
 
 
 def _budget(report: Report) -> str:

@@ -43,6 +43,12 @@ def row_of(
         record=f"{case.thread}.json",
         patch=answer if isinstance(answer, str) and answer else None,
         lap_curve=points,
+        cost=_cost(used),
+        samples=tuple(
+            one.get("passed") is True
+            for one in _list(record.get("samples"))
+            if isinstance(one, Mapping) and one.get("lap") == 1
+        ),
     )
 
 
@@ -100,6 +106,13 @@ def _tokens(used: Mapping[str, Mapping[str, Any]]) -> Tokens | None:
         output=sum(one["output"] for one in by_role.values()),
         by_role=by_role,
     )
+
+
+def _cost(used: Mapping[str, Mapping[str, Any]]) -> float | None:
+    """US dollars; `None` where nothing is paid, or what a call cost is unknown."""
+    if any(one.get("unpriced_calls") for one in used.values()):
+        return None
+    return sum(_number(one.get("cost_usd")) for one in used.values()) or None
 
 
 def _points(events: Iterable[Mapping[str, Any]], *, ended_passed: bool) -> tuple[LapPoint, ...]:

@@ -75,6 +75,8 @@ class Attempt:
     patch: str | None = None
     """The answer or patch as it was judged, byte for byte: not redacted."""
     lap_curve: tuple[LapPoint, ...] = ()
+    samples: tuple[bool, ...] = ()
+    """Whether each of several answers to the first plan passed, in order (`samples: k`)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
