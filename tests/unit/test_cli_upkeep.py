@@ -1,6 +1,7 @@
 """`--fork` and `--prune` at the command line: what they say, what they refuse."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -10,6 +11,8 @@ from agent_loop.errors import UserError
 from agent_loop.graph import drive
 from agent_loop.store import RunStore
 from tests.fakes.runs import RIGHT, job, parts, wrong
+
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -72,3 +75,39 @@ def test_prune_without_a_database(tmp_path, monkeypatch, capsys):
     assert main(["--prune", "--yes"], {}) == 0
     assert "not there" in capsys.readouterr().out
     assert not (tmp_path / "runs").exists()
+
+
+QUOTE = "“{quote}” [arXiv:{id}]"
+
+
+def script(path, **roles):
+    path.write_text(json.dumps(roles), encoding="utf-8")
+    return f"--model=all=scripted:{path}"
+
+
+def test_a_research_run_is_forked_from_the_command_line(tmp_path, monkeypatch, capsys):
+    """With the real check, another worker, and the old run's papers: nothing is searched again."""
+    monkeypatch.chdir(tmp_path)
+    papers = json.loads((ROOT / "tasks/papers/judge_bias.json").read_text(encoding="utf-8"))
+    paper = papers["search"]["papers"][0]
+    words = " ".join(paper["abstract"].split()[:9])
+    wrong_words = script(
+        tmp_path / "wrong.json", lead=["1. quote"], reviewer=["REJECTED"] * 3,
+        worker=[QUOTE.format(quote=f"{words} {n} never", id=paper["id"]) for n in ("a", "b", "c")],
+    )  # fmt: skip
+    task = str(ROOT / "tasks/judge_bias.yaml")
+    assert main([task, "--thread", "old", "--max-pauses", "0", "--quiet", wrong_words], {}) == 1
+    before = (tmp_path / "runs/old.json").read_bytes()
+    assert main(["--fork", "old@99"], {}) == 2
+    said = capsys.readouterr().err
+    step = said.split(": before worker in lap 1")[0].split()[-1]
+    right = script(
+        tmp_path / "right.json", lead=["x"] * 9, reviewer=["x"] * 9 + ["APPROVED"],
+        worker=["x"] + [QUOTE.format(quote=words, id=paper["id"])] * 3,
+    )  # fmt: skip
+    code = main(["--fork", f"old@{step}", "--thread", "new", "--quiet", right], {})
+    said = capsys.readouterr()
+    assert code == 0, said.out + said.err
+    assert json.loads((tmp_path / "runs/new.json").read_text())["forked"] == f"old@{step}"
+    assert (tmp_path / "runs/new/papers.json").exists()
+    assert (tmp_path / "runs/old.json").read_bytes() == before
