@@ -11,6 +11,7 @@ from agent_loop.benchgen.accept import Accepted, lay, task_text
 from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.order import split_of
+from agent_loop.fixtures import REFERENCES
 from agent_loop.paths import atomic_write
 
 MANIFEST = "benchmark.json"
@@ -57,8 +58,10 @@ def _write_task(folder: Path, one: Written) -> None:
     accepted = one.accepted
     text = task_text(one.name, accepted.report, ground, accepted.wanted, f"{PROJECTS}/{one.name}")
     atomic_write(folder / f"{one.name}.yaml", text)
-    for place in (GOLD, CERTIFICATES):
+    for place in (GOLD, CERTIFICATES, REFERENCES):
         (folder / place).mkdir(exist_ok=True)
+    reply = f"```diff\n{accepted.gold.decode('utf-8', 'replace')}```\n"
+    atomic_write(folder / REFERENCES / f"{one.name}.md", reply)
     atomic_write(folder / GOLD / f"{one.name}.patch", accepted.gold)
     digest = hashlib.sha256(text.encode()).hexdigest()
     certificate = {"task": one.name, "task_hash": digest, **accepted.certificate}
