@@ -7,7 +7,9 @@ import pytest
 from agent_loop.benchgen.bugs import Bug
 from agent_loop.benchgen.leaks import leaks, secrets_of
 from agent_loop.benchgen.mutators import bugs_of
+from agent_loop.benchgen.rewriting import rewritten
 from agent_loop.benchgen.wording import cleaned, examples, subject, write_report
+from agent_loop.models import ScriptedModel
 
 LIBRARY = '''"""Windows over sequences."""
 from collections import deque
@@ -169,3 +171,38 @@ def test_honest_sentences_pass() -> None:
     secrets = secrets_of(bug, read, [TESTS, report_of()])
     alarms = [one for one in HONEST if leaks(f"{report_of()}\n\n{one}", secrets)]
     assert alarms == []
+
+
+# --- reports that a model words ---
+
+
+def worded(text: str) -> tuple[str, list[str]]:
+    """What becomes of a report when a model answers so; and what was said about it."""
+    bug = next(one for one in bugs("_pairs_of") if one.kind == "comparison_boundary")
+    report = write_report(examples(FAILURES, read, ["windows"]), "windows", 0)
+    secrets = secrets_of(bug, read, [TESTS, report.text])
+    model = ScriptedModel("scripted:x", [text.replace("{body}", report.body)])
+    said: list[str] = []
+    return rewritten(report, secrets, model, said.append).text, said
+
+
+def test_a_model_may_word_a_report() -> None:
+    text, said = worded("# Last pair is lost\n\nI lose the last pair since the update.\n\n{body}")
+    assert text.startswith("Last pair is lost\n\nI lose the last pair")
+    assert said == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "why"),
+    [
+        ("A title\n\nThe cause is in core.py.\n\n{body}", "names the file"),
+        ("A title\n\nNo example any more.", "examples"),
+        ("A title\n\n{body}\n\n```python\nif number > width - 1:\n```", "examples"),
+        ("A title\n\nLook at `_pairs_of`.\n\n{body}", "names what only the change shows"),
+        ("", "no title"),
+    ],
+)
+def test_a_worded_report_that_leaks_or_loses_facts_is_not_used(reply: str, why: str) -> None:
+    text, said = worded(reply)
+    assert text == report_of()
+    assert why in said[0]
