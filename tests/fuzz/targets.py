@@ -22,7 +22,7 @@ from agent_loop.episode.protocol import NoCall, read_call
 from agent_loop.episode.protocol import recovered as recovered_call
 from agent_loop.errors import AgentLoopError, ReplyError, StoreFault, UserError
 from agent_loop.graph.serde import JsonSerde
-from agent_loop.graph.state import checked
+from agent_loop.graph.state import checked, fresh
 from agent_loop.models.text import ReasoningFilter, bounded, clean, repeats
 from agent_loop.ports import ToolSpec
 from agent_loop.prompts import opinion
@@ -244,6 +244,7 @@ SEEDS: dict[str, tuple[bytes, ...]] = {
         b"a: &x [1]\nb: *x\n", b"type: project\ntask: x\nproject: .\n",
     ),
     "checkpoint": (
+        json.dumps(fresh(rejection_cap=3, can_escalate=True)).encode(),
         b'{"channel_values": {"plan": {"$": "text", "hash": "0"}}}', b'{"$": "interrupt", "id": "1"}',
         b"x\x9c\xabV\x02\x00\x00\xfa\x00\xa0",
     ),
