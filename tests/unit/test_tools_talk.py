@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agent_loop.episode.tools.container import ran
 from agent_loop.episode.tools.harvest import harvest
 from agent_loop.episode.tools.inside.frames import LENGTHS, lengths, packed
 from agent_loop.episode.tools.talk import Ended, Talk
@@ -68,6 +69,7 @@ def test_anything_else_is_an_end_and_nothing_worse(data):
         (4).to_bytes(4, "big") + bytes(8) + b"null",
         (6).to_bytes(4, "big") + bytes(8) + b"\xff\xfe\xff\xfe\xff\xfe",
         (4000).to_bytes(4, "big") + bytes(8) + b"[" * 4000,
+        (5000).to_bytes(4, "big") + bytes(8) + b"1" * 5000,
     ],
 )
 def test_no_answer_of_ours(frame):
@@ -91,6 +93,29 @@ def test_a_cancelled_question_tells_the_program_to_stop():
 def test_a_silent_program_passes_its_deadline():
     with pytest.raises(DeadlinePassed):
         talk(ends=False).ask({}, deadline=SystemClock().monotonic(), cancel=threading.Event())
+
+
+FINE = {"code": 0, "signal": None, "why": "", "seconds": 0.5, "total": 3, "start": 1}
+
+
+def test_an_answer_about_a_command_is_read():
+    found = ran(FINE, b"abc")
+    assert (found.start, found.end, found.code, found.total) == (b"a", b"bc", 0, 3)
+
+
+@pytest.mark.parametrize(
+    "forged",
+    [
+        {"seconds": 10**400}, {"total": "x"}, {"start": None}, {"code": []}, {"signal": {}},
+        {"total": float("inf")}, {"code": float("nan")},
+    ],
+)  # fmt: skip
+def test_a_forged_answer_is_none(forged):
+    with pytest.raises((TypeError, ValueError, OverflowError)):
+        ran(FINE | forged, b"abc")
+    for name in FINE:
+        with pytest.raises(KeyError):
+            ran({key: value for key, value in FINE.items() if key != name}, b"")
 
 
 # --- the tree ---

@@ -54,6 +54,25 @@ class Ran:
     seconds: float
 
 
+def ran(said: Mapping[str, Any], body: bytes) -> Ran:
+    """An answer as what it should be; under gVisor a command can write answers of its own.
+
+    Raises:
+        KeyError, TypeError, ValueError, OverflowError: it is none of ours.
+    """
+    start = int(said["start"])
+    code, signal = said["code"], said["signal"]
+    return Ran(
+        code=None if code is None else int(code),
+        signal=None if signal is None else int(signal),
+        why=str(said["why"]),
+        start=body[:start],
+        end=body[start:],
+        total=int(said["total"]),
+        seconds=float(said["seconds"]),
+    )
+
+
 class Container:
     """One episode's. Not for two calls at a time; `close` may come from any thread."""
 
@@ -113,17 +132,8 @@ class Container:
         }
         said, body = self._ask(request, b"", wall_s=wall_s, cancel=cancel)
         try:
-            start = int(said["start"])
-            return Ran(
-                code=said["code"],
-                signal=said["signal"],
-                why=str(said["why"]),
-                start=body[:start],
-                end=body[start:],
-                total=int(said["total"]),
-                seconds=float(said["seconds"]),
-            )
-        except (KeyError, TypeError, ValueError) as problem:
+            return ran(said, body)
+        except (KeyError, TypeError, ValueError, OverflowError) as problem:
             raise self._restart("it answered with something else") from problem
 
     def read(self, path: str) -> tuple[bytes, str]:

@@ -1,7 +1,7 @@
 """The host's side of the talk with a program inside a container."""
 
 from collections.abc import Mapping
-from json import JSONDecodeError, loads
+from json import loads
 from typing import Any
 
 from agent_loop.episode.tools.inside.frames import HEADER_BYTES, LENGTHS, lengths, packed
@@ -95,7 +95,7 @@ class Talk:
         start, stop = LENGTHS + head, LENGTHS + head + body
         try:
             header = loads(self._data[LENGTHS:start])
-        except (JSONDecodeError, UnicodeDecodeError, RecursionError) as problem:
+        except (ValueError, RecursionError) as problem:
             raise Ended("it answered with something else") from problem
         if not isinstance(header, dict):
             raise Ended("it answered with something else")
