@@ -10,7 +10,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 DEMO ?= tasks/is_even.yaml
 DEMO_MODEL ?= embedded:smollm2-135m
 
-.PHONY: run test check setup env env-dev engine image format clean
+.PHONY: run test check setup env env-dev engine image format clean bench endurance fuzz release-check
 
 # 256 tokens are enough for this task: the small model only rambles with more.
 run: setup
@@ -53,6 +53,19 @@ engine:
 
 image: env
 	@$(PY) -m sandbox.build_base_image
+
+# Long ones, for a quiet machine; see docs/release.md.
+bench: setup env-dev
+	$(PY) -m benchmarks --write
+
+endurance: setup env-dev
+	$(PY) -m tests.endurance --write
+
+fuzz: env-dev
+	$(PY) -m tests.fuzz --minutes 5
+
+release-check: setup env-dev
+	$(PY) -m tests.release.checklist
 
 clean:
 	rm -rf $(VENV) .scratch .mypy_cache .ruff_cache .pytest_cache

@@ -186,7 +186,9 @@ def _page(place: Place) -> None:
     ) as child:  # fmt: skip
         try:
             address = _address(child, time.monotonic() + PAGE_S)
-            with urllib.request.urlopen(address, timeout=10) as answer:
+            # The printed address logs in once; the cookie it gives opens the page.
+            browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+            with browser.open(address, timeout=60) as answer:
                 page = answer.read().decode()
             if "<title>" not in page or "static/" not in page:
                 raise RuntimeError(f"{address}: {page[:300]}")
