@@ -116,7 +116,9 @@ def _hash(path: Path) -> str:
 
 def _record_hash(task: Task) -> str:
     """Of a task that was made and not read from a file of its own."""
-    record = {**tasks.to_record(task), "source": None}
+    is_project = isinstance(task, ProjectTask)
+    places = {"source", "project", "dockerfile", *(["hidden_tests"] if is_project else [])}
+    record = {key: value for key, value in tasks.to_record(task).items() if key not in places}
     return hashlib.sha256(json.dumps(record, sort_keys=True).encode()).hexdigest()
 
 

@@ -65,7 +65,10 @@ class Session:
             refuse_changed(found.report.plan.experiment, self.study.experiment, self.options.label)
             resume.refuse_changed(found, self._plan(suite, {}), fixtures, self.config)
             if self._complete(found.report, suite):
-                self.study.settle(Ledger(found.path, found.report, clock), self._say)
+                ledger = Ledger(found.path, found.report, clock)
+                self.study.settle(ledger, self._say)
+                if self.screen.as_json:
+                    self.screen.machine(_summary(ledger))
                 self.screen.result(f"{found.path}: finished, nothing to do", "green")
                 return 0
         with Workshop(

@@ -10,7 +10,7 @@ from agent_loop.evals.controls import examine
 from agent_loop.evals.suites import load_suite
 from agent_loop.store import RunStore
 
-pytestmark = [pytest.mark.docker, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.docker, pytest.mark.timeout(900)]
 
 
 def test_right_answers_pass_and_empty_ones_fail(tmp_path, project_image):

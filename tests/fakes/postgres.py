@@ -1,7 +1,6 @@
 """A PostgreSQL server in a temporary folder on the loopback, of Debian's package, for tests."""
 
 import os
-import pwd
 import shutil
 import socket
 import subprocess
@@ -63,6 +62,8 @@ def serving():
 
 def _unprivileged(folder):
     """PostgreSQL refuses to run as root."""
+    import pwd  # not on Windows
+
     if os.geteuid() != 0:
         return {}
     names = {entry.pw_name for entry in pwd.getpwall()}

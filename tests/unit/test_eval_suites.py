@@ -11,6 +11,7 @@ from agent_loop.errors import Cancelled, UserError
 from agent_loop.evals.controls import control, examine
 from agent_loop.evals.suites import Suite, SuiteTask, load_suite
 from agent_loop.evals.suites.swebench import listed, refuse_other_machine
+from agent_loop.fixtures import task_hash
 from agent_loop.store import RunStore
 from agent_loop.tasks import CodeTask
 from tests.data.public_sets import data_root
@@ -206,6 +207,10 @@ def test_swebench_rows(tmp_path, monkeypatch):
     assert (task.task.project / "test_calc.py").read_text().startswith("from calc import add\n")
     assert (task.task.project / "calc.py").read_text().endswith("a - b\n")
     assert not (tmp_path / "checkouts" / "own__calc-1" / "test_calc.py").exists()
+    monkeypatch.setattr("agent_loop.evals.suites.load.state_dir", lambda: tmp_path / "elsewhere")
+    (again,) = load_suite("swebench", tmp_path).tasks
+    assert again.task.project != task.task.project
+    assert task_hash(again.task) == task_hash(task.task)
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The runner of evals: one row for each attempt, whatever stops it and however it goes on."""
 
+import json
 import random
 import signal
 import sys
@@ -59,6 +60,8 @@ def test_a_finished_report_is_left_as_it_is(tmp_path):
     before = find_report(tmp_path / "runs", "x").read_bytes()
     code, said = evaluate(tmp_path, "--attempts", "1", *FAST)
     assert (code, "nothing to do" in said) == (0, True)
+    code, said = evaluate(tmp_path, "--attempts", "1", "--json", *FAST)
+    assert json.loads(said.splitlines()[0])["finished"] is True
     assert find_report(tmp_path / "runs", "x").read_bytes() == before
 
 
