@@ -1,8 +1,11 @@
 """Server-sent events: how they are written and what keeps proxies from holding them back."""
 
+import contextlib
 from collections.abc import AsyncIterator
 
 from sse_starlette import EventSourceResponse
+from sse_starlette.sse import SendTimeoutError
+from starlette.types import Receive, Scope, Send
 
 from agent_loop.viewer.jsontext import dumps
 
@@ -23,6 +26,13 @@ def event(name: str, data: object, *, id_: str = "") -> bytes:
 
 def stream(events: AsyncIterator[bytes]) -> EventSourceResponse:
     """The answer that carries them, with heartbeats."""
-    return EventSourceResponse(
+    return _Stream(
         events, headers=_HEADERS, ping=HEARTBEAT_S, send_timeout=SEND_TIMEOUT_S, sep="\n"
     )
+
+
+class _Stream(EventSourceResponse):
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Whoever takes nothing for too long is let go, without a word in the log."""
+        with contextlib.suppress(SendTimeoutError):
+            await super().__call__(scope, receive, send)

@@ -4,6 +4,7 @@ import contextlib
 import logging
 import signal
 import socket
+import sys
 import threading
 from collections.abc import Callable, Iterator
 
@@ -13,6 +14,7 @@ from starlette.types import ASGIApp
 from agent_loop.errors import UserError
 
 LOOPBACK = "127.0.0.1"
+STALLED_MS = 15_000
 SHUTDOWN_S = 3
 """Streams that do not end by themselves are cut after this."""
 
@@ -26,6 +28,9 @@ def bound(port: int) -> socket.socket:
     # The protocol by name: asyncio then sends small answers at once, not after 40 ms.
     server = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     server.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    if sys.platform == "linux":
+        # A reader that stopped reading: what waits for it is dropped, not kept for ever.
+        server.setsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT, STALLED_MS)
     try:
         server.bind((LOOPBACK, port))
     except OSError as error:

@@ -3,6 +3,7 @@
 import json
 import socket
 import sqlite3
+import sys
 import threading
 import time
 from contextlib import closing
@@ -71,6 +72,14 @@ def test_silence_is_broken_by_a_heartbeat_and_a_stalled_reader_is_dropped():
     answer = stream(nothing())
     assert answer.ping_interval == HEARTBEAT_S == 15
     assert answer.send_timeout == SEND_TIMEOUT_S == 10.0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="an option of Linux")
+def test_what_waits_for_a_stalled_reader_is_dropped(door):
+    """Ending the answer is not enough: its last piece would wait in the socket for ever."""
+    listening = door.server.servers[0].sockets[0]
+    waits_ms = listening.getsockopt(socket.IPPROTO_TCP, socket.TCP_USER_TIMEOUT)
+    assert SEND_TIMEOUT_S * 1_000 < waits_ms <= 20_000
 
 
 def test_a_connection_cut_in_the_middle_goes_on_where_it_was(door, store):
