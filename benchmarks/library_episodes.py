@@ -76,6 +76,7 @@ def run(
     command += ["--set", "worker_mode=tools", "--set", f"toolset={toolset}", "--max-pauses", "0"]
     # A script cannot sum up: the context has to hold all of it.
     command += ["--set", "rejection_cap=1", "--set", "model_options.default.num_ctx=65536"]
+    command += ["--set", "check.project_s=900", "--set", "episode.call_s=900"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     trace = runs / thread / "trace.jsonl"
     if not trace.exists():

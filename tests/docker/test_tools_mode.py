@@ -24,6 +24,7 @@ def test_the_demo_is_mended_by_an_episode(toolset, tmp_path, project_image):
     command += ["--model", f"all=scripted:{script}", "--set", f"runs_dir={runs}"]
     command += ["--set", "worker_mode=tools", "--set", f"toolset={toolset}", "--max-pauses", "0"]
     command += ["--set", "model_options.default.num_ctx=65536"]
+    command += ["--set", "check.project_s=900", "--set", "rejection_cap=1"]
     done = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=280)
     assert done.returncode == 0, done.stdout + done.stderr
     record = json.loads((runs / "a.json").read_text())
