@@ -1,6 +1,8 @@
 """The working copies of all clients: opened under the owner's rules, put to rest when idle."""
 
+import os
 import secrets
+import shutil
 import tempfile
 import threading
 from collections.abc import Callable
@@ -13,11 +15,22 @@ from agent_loop.mcp_server.copy import Copy
 from agent_loop.mcp_server.leash import Leash
 from agent_loop.mcp_server.options import Options
 from agent_loop.ports import Cancel
+from agent_loop.sandbox.owner import started
 from agent_loop.tasks import ProjectTask
 
 LOOK_S = 1.0
+FOLDER = "agent-loop-mcp-"
+"""Of a copy, in the folder for temporary files; then the server's process number."""
 GONE_AFTER = 12
 """A copy that nobody asks for is closed after this many idle times, its changes with it."""
+
+
+def sweep_folders(place: Path) -> None:
+    """Take away what servers left that were killed."""
+    for folder in place.glob(f"{FOLDER}*-*"):
+        number = folder.name.removeprefix(FOLDER).partition("-")[0]
+        if number.isdecimal() and not folder.is_symlink() and started(int(number)) is None:
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 class Copies:
@@ -31,6 +44,7 @@ class Copies:
         self._opening = 0
         self._lock = threading.Lock()
         self._over = threading.Event()
+        sweep_folders(Path(tempfile.gettempdir()))
         self._sweeper = threading.Thread(target=self._sweep, name="idle", daemon=True)
         self._sweeper.start()
 
@@ -101,7 +115,7 @@ class Copies:
 
     def _made(self, task: ProjectTask, owner: str, cancel: Cancel) -> tuple[Copy, Reproduced]:
         leash = Leash(self._workshop.sandbox())
-        folder = Path(tempfile.mkdtemp(prefix="agent-loop-mcp-"))
+        folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
         copy = Copy(
             secrets.token_urlsafe(18),
             owner,

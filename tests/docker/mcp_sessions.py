@@ -165,7 +165,7 @@ def main() -> int:
     began = time.monotonic()
     left = run(options.count, print)
     new = set(Path(tempfile.gettempdir()).glob("agent-loop-mcp-*")) - folders
-    print(f"folders of killed servers: {len(new)}")
+    left += sorted(map(str, new))
     seconds = time.monotonic() - began
     print(f"{options.count} sessions in {seconds:.0f} s; left behind: {left or 'nothing'}")
     return 1 if left else 0

@@ -116,11 +116,10 @@ def test_a_cancelled_command_is_gone_and_the_container_lives(tools):
     threading.Timer(0.3, cancel.set).start()
     began = time.monotonic()
     with pytest.raises(Cancelled):
-        bash(tools, "touch before; sleep 60; touch after", cancel=cancel)
+        bash(tools, "sleep 60; touch after", cancel=cancel)
     assert time.monotonic() - began < 5
-    assert bash(tools, "sleep 0.2; ls").text.split() == [
-        *("before", "crlf.txt", "link.py", "pkg", "run.sh"),
-    ]
+    assert bash(tools, "cat /proc/[0-9]*/comm").text.split() == ["python3", "cat"]
+    assert "after" not in bash(tools, "ls").text
 
 
 def test_a_call_past_its_deadline_does_nothing(tools):

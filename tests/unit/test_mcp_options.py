@@ -1,10 +1,12 @@
 """The MCP server's command line: nothing starts where something is wrong."""
 
+import os
 import subprocess
 import sys
 
 import pytest
 
+from agent_loop.mcp_server.copies import sweep_folders
 from agent_loop.mcp_server.main import main
 from agent_loop.mcp_server.streams import Wire
 from tests.conftest import ROOT
@@ -59,3 +61,20 @@ def test_what_prints_does_not_reach_the_protocol(tmp_path):
     assert done.stdout == b"protocol:hello\n"
     for word in (b"printed", b"raw", b"warned", b"''"):
         assert word in done.stderr
+
+
+def test_folders_of_killed_servers_are_swept_and_no_others(tmp_path):
+    dead = subprocess.Popen([sys.executable, "-c", ""])
+    dead.wait()
+    names = [
+        f"agent-loop-mcp-{dead.pid}-abc",
+        f"agent-loop-mcp-{os.getpid()}-abc",
+        "agent-loop-mcp-x",
+    ]
+    for name in names:
+        (tmp_path / name / "in").mkdir(parents=True)
+    (tmp_path / f"agent-loop-mcp-{dead.pid}-link").symlink_to(tmp_path / names[1])
+    sweep_folders(tmp_path)
+    left = {path.name for path in tmp_path.iterdir()}
+    assert left == {*names[1:], f"agent-loop-mcp-{dead.pid}-link"}
+    assert (tmp_path / names[1] / "in").exists()
