@@ -31,6 +31,12 @@ function moreOf(entry, run) {
   return entry.live ? oneLine(entry.live.slice(-160), 160) : "waiting for the reply …";
 }
 
+/** Put the newest streamed words into an open entry. */
+export function freshen(body, entry) {
+  const place = body.querySelector(".live-text");
+  if (place && entry.live) replace(place, visible(entry.live));
+}
+
 export function entryBody(entry, run, query = "") {
   const body = h("div", { class: "inside" }, h("p", { class: "wait-note" }, "Loading …"));
   fill(body, entry, run, query);
@@ -95,7 +101,7 @@ function call(entry, asked, replied, box) {
   const all = asked?.cut?.["/messages"] ?? list.length;
   const rest = all > list.length ? h("p", { class: "note" }, `${count(all - list.length)} more messages stand in the line as it was written.`) : null;
   const parts = [h("h4", {}, `Prompt to ${visible(asked?.model ?? "the model")} (${count(kept + all)} messages)`), before, prompt, rest];
-  if (!replied) parts.push(h("h4", {}, "Reply"), entry.live ? textBox(entry.live, { label: "Reply so far" }) : h("p", {}, "None yet."));
+  if (!replied) parts.push(h("h4", {}, "Reply"), h("pre", { class: "live-text", tabindex: "0", role: "region", "aria-label": "Reply so far" }, visible(entry.live) || "None yet."));
   else parts.push(reply(replied, asked, box));
   return parts;
 }

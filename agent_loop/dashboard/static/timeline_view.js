@@ -2,7 +2,7 @@
 
 import { ofRun } from "./api.js";
 import { announce, h, replace } from "./dom.js";
-import { entryBody, entryHead } from "./entry_view.js";
+import { entryBody, entryHead, freshen } from "./entry_view.js";
 import { button, empty, failure, later } from "./parts.js";
 import { chosen, FILTERS, numbersOf } from "./timeline.js";
 import { count, plural } from "./text.js";
@@ -132,7 +132,10 @@ export class TimelineView {
   body(entry) {
     const key = `${entry.id}:${entry.replied?.seq ?? ""}`;
     const known = this.bodies.get(key);
-    if (known) return known;
+    if (known) {
+      freshen(known, entry);
+      return known;
+    }
     const made = entryBody(entry, this.run, this.query);
     this.bodies.set(key, made);
     if (this.bodies.size > 30) this.bodies.delete(this.bodies.keys().next().value);
