@@ -1,12 +1,14 @@
-"""Mutants judged per minute: ours in a container, cosmic-ray's on the bare machine.
+"""Mutants judged: ours in a container, cosmic-ray's on the bare machine.
 
-Same module, same tests, same seconds each, in turns. Cosmic-ray comes from the package index into
-a virtual environment of its own; it stops at the first failing test of a mutant, ours runs every
+Same module, same tests, same seconds each, in turns; what counts is processor time per mutant,
+which other work on the machine changes little. Cosmic-ray comes from the package index into a
+virtual environment of its own; it stops at the first failing test of a mutant, ours runs every
 test that reaches the changed line, because the whole failing set is wanted.
 """
 
 import os
 import random
+import resource
 import shutil
 import sqlite3
 import subprocess
@@ -14,6 +16,7 @@ import sys
 import tempfile
 import time
 from contextlib import closing, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 from agent_loop.assemble import Yard
@@ -62,26 +65,42 @@ def _measured(row: dict[str, str], place: Path, peer: "Peer", yard: Yard) -> Row
     return Row(
         **row,
         goal=GOAL,
-        ours=rounded(60_000 / max(ours, 1e-9)),
-        theirs=rounded(60_000 / max(theirs, 1e-9)),
-        more={"ours per minute": rounded(ours), "theirs per minute": rounded(theirs)},
+        ours=rounded(1000 * ours.cpu_s / max(ours.judged, 1)),
+        theirs=rounded(1000 * theirs.cpu_s / max(theirs.judged, 1)),
+        more={
+            f"{name} {what}": rounded(value)
+            for name, one in (("ours", ours), ("theirs", theirs))
+            for what, value in (
+                ("judged", one.judged),
+                ("per minute of wall clock", 60 * one.judged / one.wall_s),
+                ("per minute of processor time", 60 * one.judged / one.cpu_s),
+            )
+        },
     )
 
 
-def _turns(ground: Ground, sieve: Sieve, peer: "Peer") -> tuple[float, float]:
-    """Mutants per minute of each."""
+@dataclass(slots=True)
+class Spent:
+    """What one side did, and with what."""
+
+    judged: int = 0
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+
+
+def _turns(ground: Ground, sieve: Sieve, peer: "Peer") -> tuple[Spent, Spent]:
     bugs = single_bugs(ground, [MODULE])
     random.Random(0).shuffle(bugs)
-    ours = theirs = 0
-    spent = 0.0
+    ours, theirs = Spent(), Spent()
     for _ in range(TURNS):
-        began = time.monotonic()
+        began, used = time.monotonic(), sieve.used_s()
         while bugs and time.monotonic() - began < TURN_S:
             # Uncovered ones cost nothing, so they do not count.
-            ours += sum(one.fate != "uncovered" for one in sieve.sift([bugs.pop()]))
-        spent += time.monotonic() - began
-        theirs += peer.turn(TURN_S)
-    return ours * 60 / spent, theirs * 60 / peer.spent
+            ours.judged += sum(one.fate != "uncovered" for one in sieve.sift([bugs.pop()]))
+        ours.wall_s += time.monotonic() - began
+        ours.cpu_s += sieve.used_s() - used
+        peer.turn(TURN_S, theirs)
+    return ours, theirs
 
 
 class Peer:
@@ -90,7 +109,6 @@ class Peer:
     def __init__(self, place: Path) -> None:
         self.place = place / "peer"
         self.python = self.place / "venv/bin/python"
-        self.spent = 0.0
         if not self.python.exists():
             run = [sys.executable, "-m", "venv", str(self.place / "venv")]
             subprocess.run(run, check=True, timeout=120)
@@ -108,14 +126,14 @@ class Peer:
         )
         self._call("init", "cr.toml", "cr.sqlite")
 
-    def turn(self, seconds: float) -> int:
-        """How many more it judges in this time."""
-        before = self.done()
-        began = time.monotonic()
+    def turn(self, seconds: float, spent: Spent) -> None:
+        """As many more as it judges in this time."""
+        before, used, began = self.done(), _of_children(), time.monotonic()
         with suppress(subprocess.TimeoutExpired):
             self._call("exec", "cr.toml", "cr.sqlite", timeout=seconds)
-        self.spent += time.monotonic() - began
-        return self.done() - before
+        spent.wall_s += time.monotonic() - began
+        spent.cpu_s += _of_children() - used
+        spent.judged += self.done() - before
 
     def done(self) -> int:
         with closing(sqlite3.connect(self.root / "cr.sqlite")) as database:
@@ -127,6 +145,12 @@ class Peer:
         subprocess.run(
             [program, *words], cwd=self.root, check=True, timeout=timeout, capture_output=True
         )
+
+
+def _of_children() -> float:
+    """Processor time of the processes that have ended, in seconds."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def _readable() -> Path:

@@ -27,6 +27,7 @@ def program() -> Program:
     """What waits in a screening container."""
     files = {
         "agent_loop_start": runner_text("start"),
+        "agent_loop_record": text("record"),
         "agent_loop_swap": text("swap"),
         "agent_loop_screen": text("screen"),
     }

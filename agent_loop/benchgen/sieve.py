@@ -75,6 +75,11 @@ class Sieve:
         """Files of which some line runs."""
         return sorted({*self._lines, *self._at_import})
 
+    def used_s(self) -> float:
+        """Processor time that the containers have used, in seconds."""
+        said = [one.ask({"do": "usage", "wall_s": 60.0}) for one in self._screens]
+        return sum(float(one.get("cpu_s", 0.0)) for one in said)
+
     def learn(self) -> None:
         """Find out which test runs which line, and which tests behave here as elsewhere.
 

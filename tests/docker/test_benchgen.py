@@ -180,7 +180,7 @@ def test_a_build_gives_tasks_and_the_same_ones_again(
     source = str(lay(tmp_path / "shapes", FILES))
     trees = []
     for name in ("one", "two"):
-        words = ["build", source, "--out", str(tmp_path / name), "--count", "2", "--seed", "3"]
+        words = ["build", source, "--out", str(tmp_path / name), "--count", "1", "--seed", "3"]
         assert main(words, os.environ) == 0, capsys.readouterr()
         trees.append({
             path.relative_to(tmp_path / name).as_posix(): path.read_bytes()
@@ -190,7 +190,7 @@ def test_a_build_gives_tasks_and_the_same_ones_again(
     assert trees[0] == trees[1]
     manifest = json.loads(trees[0]["benchmark.json"])
     names = [one["name"] for one in manifest["tasks"]]
-    assert names == ["shapes-001", "shapes-002"]
+    assert names == ["shapes-001"]
     for one in names:
         assert f"{one}.yaml" in trees[0]
         assert not any("gold" in path for path in trees[0] if path.startswith(f"projects/{one}"))

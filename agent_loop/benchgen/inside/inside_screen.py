@@ -20,6 +20,7 @@ from importlib.machinery import SourceFileLoader
 from typing import Any
 
 import pytest
+from agent_loop_record import Recorder
 from agent_loop_start import entry_names, preload
 from agent_loop_swap import CannotSwap, Functions, depth_watch
 
@@ -51,71 +52,6 @@ def send(number: int, what: object) -> None:
     view = memoryview(len(body).to_bytes(8, "big") + body)
     while view:
         view = view[os.write(number, view) :]
-
-
-class Recorder:
-    """What became of each test, as a pytest plugin."""
-
-    def __init__(self) -> None:
-        self.outcomes: dict[str, str] = {}
-        self.failures: dict[str, dict[str, Any]] = {}
-        self.uncollected: dict[str, str] = {}
-        self.durations: dict[str, float] = {}
-        """Seconds of processor time."""
-        self.current = ""
-        self.began = 0.0
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logstart(self, nodeid: str) -> None:
-        self.current = nodeid
-        self.began = time.process_time()
-
-    @pytest.hookimpl(trylast=True)
-    def pytest_runtest_logfinish(self, nodeid: str) -> None:
-        self.durations[nodeid] = time.process_time() - self.began
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        name = report.nodeid
-        if report.outcome == "failed":
-            self.outcomes[name] = "failed" if report.when == "call" else "error"
-            self.failures.setdefault(name, failure(report))
-        elif report.outcome == "skipped":
-            self.outcomes.setdefault(name, "skipped")
-        elif report.when == "call":
-            self.outcomes.setdefault(name, "passed")
-
-    @pytest.hookimpl(tryfirst=True)
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        if report.outcome == "failed":
-            self.uncollected[report.nodeid] = str(report.longrepr)[-TEXT_CHARS:]
-
-    def result(self) -> dict[str, Any]:
-        return {
-            "outcomes": self.outcomes,
-            "failures": self.failures,
-            "uncollected": self.uncollected,
-            "durations": self.durations,
-        }
-
-
-def failure(report: pytest.TestReport) -> dict[str, Any]:
-    """The message, and the line of the test's own file that failed."""
-    text = report.longrepr
-    crash = getattr(text, "reprcrash", None)
-    traceback = getattr(text, "reprtraceback", None)
-    file = os.path.join(TREE, report.nodeid.partition("::")[0])
-    line = 0
-    for entry in getattr(traceback, "reprentries", ()):
-        place = getattr(entry, "reprfileloc", None)
-        if place is not None and os.path.join(TREE, str(place.path)) == file:
-            line = int(place.lineno)
-    return {
-        "when": report.when,
-        "message": getattr(crash, "message", "")[:TEXT_CHARS],
-        "line": line,
-        "text": str(text)[-TEXT_CHARS:],
-    }
 
 
 def forked(work: Callable[[], object], job: Job, memory_mib: int) -> Job:
@@ -172,6 +108,14 @@ def drained(reader: int, deadline: float) -> tuple[bytes, bool]:
     return b"", True
 
 
+def used() -> float:
+    """Processor time of this process and the forks it has seen end."""
+    ours, theirs = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return ours.ru_utime + ours.ru_stime + theirs.ru_utime + theirs.ru_stime
+
+
 @contextlib.contextmanager
 def instead(files: dict[str, str]) -> Iterator[None]:
     """Have the import system read other texts, whatever name a file is imported by."""
@@ -210,6 +154,9 @@ class Serving:
     def answer(
         self, job: Job, session: pytest.Session, items: dict[str, pytest.Item], functions: Functions
     ) -> Job:
+        if job["do"] == "usage":
+            return {"cpu_s": used()}
+
         def work() -> object:
             try:
                 codes = functions.swap(job["files"])
@@ -241,6 +188,8 @@ class Server:
         match job["do"]:
             case "load":
                 return self.load()
+            case "usage":
+                return {"cpu_s": used() + float(self.by_loaded(job).get("cpu_s", 0.0))}
             case "cover":
                 return self.alone(self.cover, job)
             case "fresh":
