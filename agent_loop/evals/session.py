@@ -132,7 +132,8 @@ class Session:
             stopping=self.stopper.draining.is_set,
         )
         for name, why in found.quarantined.items():
-            self.screen.result(f"left out: {name}: {why}", "yellow")
+            text = why if why.startswith(name) else f"{name}: {why}"
+            self.screen.result(f"left out: {text}", "yellow")
         if found.unproven:
             self._say(f"no right answer is known for: {', '.join(found.unproven)}")
         if not found.tasks:
