@@ -20,6 +20,7 @@ _RAISED = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Exit|Warning|Interrupt|Iteration))\b"
 )
 _NOT_RAISED = re.compile(r"DID NOT RAISE .*?([A-Z]\w+)|^AssertionError: ([A-Z]\w+) not raised")
+_CASE = re.compile(r"\[([^`\n]{1,60})\]$")
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 _ITSELF = re.compile(r"^[ +]*where (?:<[\w ]+ ([\w.]+) at 0x…>|[\w.]+) = [\w.]+$")
 _FUNCTION = re.compile(r"<(?:function|bound method|built-in \w+) ([\w.]+)[^<>]* at 0x…>")
@@ -48,6 +49,12 @@ class Example:
     """Names of the library that the statement calls, else those the test calls."""
     telling: Mapping[str, float]
     """How few of the file's tests call each of them: a helper of many tests is no subject."""
+
+    @property
+    def case(self) -> str:
+        """The parameters of the test, as its id has them."""
+        found = _CASE.search(self.test)
+        return found[1] if found else ""
 
     @property
     def symptom(self) -> str:
@@ -309,7 +316,8 @@ def _shown(one: Example) -> str:
     parts = []
     if one.statement:
         holds = "hold" if "assert" in one.statement.lower() else "work"
-        parts.append(f"This should {holds}:\n\n```python\n{one.statement}\n```")
+        case = f" for the case `{one.case}`" if one.case else ""
+        parts.append(f"This should {holds}{case}:\n\n```python\n{one.statement}\n```")
     if one.message:
         instead = "Instead" if one.statement else "A check says"
         parts.append(f"{instead}:\n\n```\n{one.message}\n```")

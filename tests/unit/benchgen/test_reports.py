@@ -96,6 +96,11 @@ def test_symptoms_come_from_what_the_test_said(message: str, symptom: str) -> No
     assert examples(failures, read, ["windows"])[0].symptom == symptom
 
 
+def test_the_parameters_of_a_test_are_said() -> None:
+    failures = {f"{name}[three-2]": one for name, one in FAILURES.items()}
+    assert "This should hold for the case `three-2`:" in report_of(failures)
+
+
 def test_addresses_are_no_part_of_a_report() -> None:
     text = "assert None == 'x'\n +  where None = <function f at 0x7f00ab12>('y')\n"
     text += " +    where <function f at 0x7f00ab12> = lib.f"
