@@ -1,6 +1,7 @@
 """The pure parts of the project gate: command, records, rules, reasons, proofs, mounted copy."""
 
 import json
+from types import SimpleNamespace
 
 import pytest
 
@@ -22,6 +23,7 @@ from agent_loop.checks.project.diagnose import (
 )
 from agent_loop.checks.project.feedback import MAX_CHARS, after_suite, bounded
 from agent_loop.checks.project.frozen import Frozen
+from agent_loop.checks.project.inside import inside_supervisor
 from agent_loop.checks.project.protected import Protection, translate
 from agent_loop.checks.project.records import Answer, TestRun, read
 from agent_loop.checks.project.settings import find_setting
@@ -590,3 +592,16 @@ def test_nothing_is_written_behind_a_link(tmp_path):
         with pytest.raises(StoreFault):
             tree.show({path: b"1"})
     assert not list(outside.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("started", "ended", "latest"),
+    [
+        (0.0, 1.0, 11.0),  # a quiet machine: the grace as it is
+        (0.0, 40.0, 80.0),  # a busy one: as long again as the tests took
+        (0.0, 100.0, 130.0),  # never past the run's own limit and the grace
+    ],
+)
+def test_the_way_out_gets_as_long_as_the_tests_took(started, ended, latest):
+    watch = SimpleNamespace(job={"grace_s": 10.0, "wall_s": 120.0})
+    assert inside_supervisor.Watch.latest_end(watch, started, ended) == latest
