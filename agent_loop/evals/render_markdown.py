@@ -226,11 +226,11 @@ def pair_lines(pair: PairFigures, *, plain: bool = False) -> Iterable[str]:
         f"{counts.only_first} only by {first}, {counts.only_second} only by {second}"
     )
     yield (
-        f"exact McNemar over attempts: p = {words.p_value(pair.mcnemar_p)}; corrected for all "
+        f"exact McNemar over attempts: {words.p_value(pair.mcnemar_p)}; corrected for all "
         f"variants (Holm): {words.p_value(pair.mcnemar_holm)}"
     )
     yield (
-        f"over tasks instead of attempts (signs flipped): p = {words.p_value(pair.sign_flip_p)}; "
+        f"over tasks instead of attempts (signs flipped): {words.p_value(pair.sign_flip_p)}; "
         f"corrected: {words.p_value(pair.sign_flip_holm)}"
     )
     yield f"seconds of an attempt: {words.change(pair.seconds_difference, 's')}"

@@ -43,10 +43,10 @@ def change(interval: Interval | None, unit: str) -> str:
 
 
 def p_value(p: float | None) -> str:
-    """`0.022`, `< 0.001`; where nothing differs there is no p value."""
+    """`p = 0.022`, `p < 0.001`; where nothing differs there is no p value."""
     if p is None:
         return "no discordant pair"
-    return "< 0.001" if p < 0.001 else f"{p:.3f}"
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def share(value: float | None) -> str:
