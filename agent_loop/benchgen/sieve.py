@@ -206,6 +206,8 @@ class Sieve:
         )
 
     def _explained(self, found: Sifted) -> Sifted:
+        if found.fate is not None:
+            return found
         fresh = self.at_import(found.bug)
         tests = list(found.failing)
         first, second = (
