@@ -84,13 +84,6 @@ class Court:
         Raises:
             FaultError: could not judge.
         """
-        try:
-            return self._heard(found, report)
-        except SystemError:
-            # Python 3.11 counts the depth of `ast.parse` once for all threads and may miscount.
-            return self._heard(found, report)
-
-    def _heard(self, found: Sifted, report: Report) -> Accepted | Refused:
         folder = self.work / found.bug.id
         shutil.rmtree(folder, ignore_errors=True)
         try:

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from agent_loop import syntax
 from agent_loop.benchgen.bugs import Bug, Edit
 from agent_loop.benchgen.ground import Ground
 from agent_loop.edits import code_from_reply
@@ -40,7 +41,7 @@ class Target:
 def targets(path: str, text: bytes) -> Iterator[Target]:
     """Functions and methods of a size that a model can rewrite."""
     try:
-        tree = ast.parse(text)
+        tree = syntax.parse(text)
     except (SyntaxError, ValueError):
         return
     starts = [0]
@@ -96,7 +97,7 @@ def read_bug(reply: str, target: Target) -> Bug:
 def _only_function(code: str) -> ast.FunctionDef | ast.AsyncFunctionDef:
     found = [
         one
-        for one in ast.parse(code).body
+        for one in syntax.parse(code).body
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
     if len(found) != 1:

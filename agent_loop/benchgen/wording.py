@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Any
 
+from agent_loop import syntax
+
 SHOWN = 3
 """Examples in one report."""
 _MESSAGE_LINES = 12
@@ -106,7 +108,7 @@ class Place:
     @classmethod
     def of(cls, source: bytes, test: str, line: int, packages: Sequence[str]) -> "Place":
         try:
-            tree = ast.parse(source)
+            tree = syntax.parse(source)
         except (SyntaxError, ValueError):
             return cls("", (), {})
         text = source.decode("utf-8", "replace")

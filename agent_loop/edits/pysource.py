@@ -2,12 +2,11 @@
 
 import ast
 import textwrap
-import threading
-import warnings
 from dataclasses import dataclass
 
+from agent_loop import syntax
+
 MAX_CODE_CHARS = 1_000_000
-_PARSE_LOCK = threading.Lock()
 # What keyboards and chat windows put where Python wants plain characters.
 _PLAIN = {
     0xA0: " ", 0x3000: " ", 0x2007: " ", 0x202F: " ",
@@ -40,10 +39,7 @@ def _parsed(text: str | bytes) -> ast.Module | Broken:
     if len(text) > MAX_CODE_CHARS:
         return Broken(line=1, problem=f"longer than {MAX_CODE_CHARS} characters")
     try:
-        # Python 3.12 warns about "\d" while parsing; catching warnings swaps a process-wide list.
-        with _PARSE_LOCK, warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            return ast.parse(text)
+        return syntax.parse(text)
     except SyntaxError as problem:
         return Broken(line=problem.lineno or 1, problem=problem.msg or "invalid syntax")
     except (ValueError, RecursionError, MemoryError, OverflowError) as problem:

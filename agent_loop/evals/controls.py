@@ -15,6 +15,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_loop import syntax
 from agent_loop.assemble import Workshop, state_dir
 from agent_loop.checks.project import ProjectCheck
 from agent_loop.errors import Cancelled, ReplyError, UserError
@@ -154,7 +155,7 @@ def _stub(one: SuiteTask) -> str:
     text = one.reference or ""
     code = text.split("```")[1].removeprefix("python") if text.count("```") >= 2 else ""
     try:
-        tree = ast.parse(code)
+        tree = syntax.parse(code)
     except SyntaxError:
         return ""
     for node in ast.walk(tree):

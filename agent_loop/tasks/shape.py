@@ -6,6 +6,8 @@ from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from agent_loop import syntax
+
 _STRICT = ConfigDict(extra="forbid", frozen=True, strict=True)
 MAX_TEXT_CHARS = 100_000
 MAX_TESTS = 2_000
@@ -25,7 +27,7 @@ def _said(text: str) -> str:
 
 def _python(text: str) -> str:
     try:
-        ast.parse(text)
+        syntax.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         what = error.msg if isinstance(error, SyntaxError) else error
         raise ValueError(f"is not valid Python: {what}") from None
@@ -33,7 +35,7 @@ def _python(text: str) -> str:
 
 
 def _asserts(text: str) -> str:
-    tree = ast.parse(_python(text))
+    tree = syntax.parse(_python(text))
     if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
         raise ValueError("holds no assert, so it can never fail")
     return text

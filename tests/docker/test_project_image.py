@@ -102,7 +102,7 @@ OWN = """
 import socket
 def main():
     socket.create_server(("localhost", 0)).close()
-    print(open("/here").read())
+    print(open("/here").read(), end="")
 """
 
 

@@ -136,7 +136,7 @@ BAD_CONFIGS = {
     "role missing": ("models: {lead: null, worker: null}\n", "c.yaml:1: 'models' has no line for lead and worker, e.g. lead: "),
     "reasoning": ("model_options: {default: {reasoning: maybe}}\n", "c.yaml:1: 'model_options.default.reasoning' must be true or false or 'low', 'medium' or 'high', not text ('maybe')"),
     "base url": ("base_urls: {ollama: localhost}\n", "c.yaml:1: 'base_urls.ollama' must start with http:// or https://, not 'localhost'"),
-    "variant": ("prompt_variants: [no_plans]\n", "c.yaml:1: 'prompt_variants[0]' must be one of 'real_path_example' or 'no_plan', not text ('no_plans')"),
+    "variant": ("prompt_variants: [no_plans]\n", "c.yaml:1: 'prompt_variants[0]' must be one of 'real_path_example', 'no_plan' or 'worked_example', not text ('no_plans')"),
 }  # fmt: skip
 
 

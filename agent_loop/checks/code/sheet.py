@@ -1,18 +1,16 @@
 """The tests of a task as one text, and how its lines are spoken of."""
 
 import ast
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 
+from agent_loop import syntax
 from agent_loop.checks.code.inside.marks import Assert, asserts_of
 
 
 def parse(source: str) -> ast.Module:
     """`ast.parse` without the warnings about odd escapes that a person cannot act on here."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return ast.parse(source)
+    return syntax.parse(source)
 
 
 @dataclass(frozen=True, kw_only=True)

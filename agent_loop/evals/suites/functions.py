@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from agent_loop import syntax
 from agent_loop.checks.code import cannot_judge_apart
 from agent_loop.errors import AgentLoopError, UserError
 from agent_loop.evals.suites.model import Suite, SuiteTask
@@ -74,7 +75,7 @@ def _judgeable(one: SuiteTask) -> SuiteTask:
 
 def _humaneval(row: Row) -> SuiteTask:
     entry = str(row["entry_point"])
-    prompt = ast.parse(row["prompt"] + "    pass\n")
+    prompt = syntax.parse(row["prompt"] + "    pass\n")
     own = [n for n in prompt.body if not (isinstance(n, ast.FunctionDef) and n.name == entry)]
     task = CodeTask(
         name=str(row["task_id"]).replace("/", "-"),

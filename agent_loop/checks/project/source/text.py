@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
+from agent_loop import syntax
+
 
 def words(text: str) -> frozenset[str]:
     """A set of names, written as one readable text."""
@@ -61,7 +63,7 @@ class Source:
             SyntaxError: also for text that Python cannot take in (null bytes, too deep).
         """
         try:
-            return ast.parse(self.text)
+            return syntax.parse(self.text)
         except (ValueError, RecursionError, MemoryError) as error:
             raise SyntaxError(f"the file cannot be parsed: {error}") from error
 
