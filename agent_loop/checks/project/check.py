@@ -21,7 +21,7 @@ NOT_APPLIED = "not applied"
 TREE = "tree"
 """The format of an episode's answer: no reply of a model, but the patch of its working copy."""
 NOTE = "# "
-WARM = 3
+WARM = 4
 """Containers per copy that one check uses, started while a model thinks."""
 
 
@@ -105,6 +105,8 @@ class ProjectCheck:
 
     def judge(self, candidate: Candidate) -> Verdict:
         bench = self._ready()
+        # Containers for the next check would start on the cores that this one needs.
+        bench.lanes.warm(0)
         started = self._clock.monotonic()
         files = self._changes.get(candidate.digest) or _files_of(candidate.answer, bench.files)
         verdict = with_misses(bench.judge.judge(files), candidate.notes)
