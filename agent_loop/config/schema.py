@@ -162,7 +162,7 @@ class SandboxLimits(BaseModel):
     memory_mib: int = Field(default=256, ge=64, le=65_536)
     cpus: float = Field(default=1.0, gt=0, le=64)
     pids: int = Field(default=128, ge=16, le=4096)
-    pool: int = Field(default=4, ge=0, le=16)
+    pool: int = Field(default=3, ge=0, le=16)
     """Containers started ahead."""
 
 
@@ -177,7 +177,7 @@ class SandboxSettings(BaseModel):
     memory_mib: int = 256
     cpus: float = 1.0
     pids: int = 128
-    pool: int = 4
+    pool: int = 3
     allow_local: bool = False
     """From the environment only: no file can give it."""
 

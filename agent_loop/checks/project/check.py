@@ -21,7 +21,7 @@ NOT_APPLIED = "not applied"
 TREE = "tree"
 """The format of an episode's answer: no reply of a model, but the patch of its working copy."""
 NOTE = "# "
-WARM = 4
+WARM = 3
 """Containers per copy that one check uses, started while a model thinks."""
 
 
