@@ -31,7 +31,7 @@ def exported(tmp_path):
 def test_keys_move_open_and_find_problems_and_nothing_runs(browser, recorder, exported):
     context = browser.new_context()
     tab = context.new_page()
-    said, asked = [], []
+    said, asked, before = [], [], len(recorder.wanted)
     tab.on("console", lambda message: said.append(message.text))
     tab.on("pageerror", lambda error: said.append(str(error)))
     tab.on("request", lambda request: asked.append(request.url))
@@ -57,7 +57,7 @@ def test_keys_move_open_and_find_problems_and_nothing_runs(browser, recorder, ex
     assert tab.evaluate("document.images.length + document.scripts.length") == 1
     assert said == []
     assert asked == [exported.as_uri()]
-    assert not [one for one in recorder.wanted if "evil" in one]
+    assert not [one for one in recorder.wanted[before:] if "evil" in one]
     context.close()
 
 
