@@ -9,11 +9,10 @@ from agent_loop import __version__
 from agent_loop.cli.completion import SHELLS
 from agent_loop.cli.drawing import TO_SCREEN
 from agent_loop.cli.exported import FORMATS
+from agent_loop.config import role_models
 from agent_loop.errors import UserError
 from agent_loop.paths import thread_name
-from agent_loop.ports import Role
 
-ROLES: tuple[Role, ...] = ("lead", "worker", "reviewer", "escalation")
 _EPILOG = """exit codes: 0 all passed or accepted, 1 a run ended otherwise, 2 bad input,
 3 sandbox unavailable, 4 model unavailable, 5 paused, 130 interrupted and resumable"""
 
@@ -280,17 +279,10 @@ def _check_additions(options: Options) -> None:
 
 
 def _models(given: Sequence[str]) -> list[str]:
-    sets: list[str] = []
-    for text in given:
-        role, equals, name = text.partition("=")
-        if not equals or not name or role not in (*ROLES, "all"):
-            raise BadOption(
-                f"--model {text}: not ROLE=PROVIDER:MODEL. ROLE is one of {', '.join(ROLES)}, all; "
-                "example: --model worker=ollama:qwen3:8b"
-            )
-        roles = ROLES[:3] if role == "all" else (role,)
-        sets += [f"models.{one}={name}" for one in roles]
-    return sets
+    try:
+        return [f"models.{role}={name}" for role, name in role_models(given)]
+    except ValueError as problem:
+        raise BadOption(str(problem)) from None
 
 
 def _fork(text: str) -> ForkAt:

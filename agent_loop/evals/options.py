@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_loop.config import role_models
 from agent_loop.errors import UserError
 from agent_loop.evals import compare, early, exports, outputs, regrade
-from agent_loop.ports import Role
 
-ROLES: tuple[Role, ...] = ("lead", "worker", "reviewer", "escalation")
 SUITES = ("humaneval", "mbpp", "quixbugs", "swebench")
 _EPILOG = """exit codes: 0 every planned attempt is judged, 1 some are not, 2 bad input,
 3 sandbox unavailable, 4 model unavailable, 130 interrupted; 1, 3, 4 and 130 continue with the
@@ -160,18 +159,11 @@ def options_of(given: argparse.Namespace) -> Options:
 
 
 def _models(given: Sequence[str]) -> list[str]:
-    sets: list[str] = []
-    for text in given:
-        role, equals, name = text.partition("=")
-        if not equals or not name or role not in (*ROLES, "all"):
-            raise BadOption(
-                f"--model {text}: not ROLE=PROVIDER:MODEL. ROLE is one of {', '.join(ROLES)}, all; "
-                "example: --model worker=ollama:qwen3:8b"
-            )
-        roles = ROLES[:3] if role == "all" else (role,)
+    try:
         # Quoted: braces of `scripted:{task}.yaml` would be YAML's.
-        sets += [f"models.{one}={_quoted(name)}" for one in roles]
-    return sets
+        return [f"models.{role}={_quoted(name)}" for role, name in role_models(given)]
+    except ValueError as problem:
+        raise BadOption(str(problem)) from None
 
 
 def _quoted(text: str) -> str:
