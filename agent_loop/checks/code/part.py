@@ -9,9 +9,10 @@ from agent_loop.checks.code.licence import licence
 from agent_loop.checks.code.looks import looks_of
 from agent_loop.checks.code.names import bound, free
 from agent_loop.checks.code.reading import Reading
-from agent_loop.checks.code.sheet import Sheet, parse
+from agent_loop.checks.code.sheet import Sheet
 from agent_loop.errors import TaskFileError
 from agent_loop.ports import Json, Look
+from agent_loop.syntax import parse
 from agent_loop.tasks import CodeTask
 
 HIDDEN = "hidden test"

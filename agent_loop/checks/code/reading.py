@@ -9,7 +9,7 @@ from functools import cached_property
 
 from agent_loop.checks.code import names
 from agent_loop.checks.code.inside.named import PLAIN_ATTRIBUTES
-from agent_loop.checks.code.sheet import parse
+from agent_loop.syntax import parse
 
 _CLASS_NAME = re.compile(r"[A-Z][A-Za-z0-9]*$")
 MUTATORS = frozenset(

@@ -3,10 +3,10 @@
 import ast
 import hashlib
 
-from agent_loop.checks.code.sheet import parse
 from agent_loop.edits import code_from_reply
 from agent_loop.errors import ReplyError
 from agent_loop.ports import Candidate, Reply
+from agent_loop.syntax import parse
 
 MAX_CODE_BYTES = 1 << 17
 """Parsing an f-string takes time by the square: one of this size takes 5 s, of 1 MiB minutes."""

@@ -4,13 +4,8 @@ import ast
 from dataclasses import dataclass
 from functools import cached_property
 
-from agent_loop import syntax
 from agent_loop.checks.code.inside.marks import Assert, asserts_of
-
-
-def parse(source: str) -> ast.Module:
-    """`ast.parse` without the warnings about odd escapes that a person cannot act on here."""
-    return syntax.parse(source)
+from agent_loop.syntax import parse
 
 
 @dataclass(frozen=True, kw_only=True)
