@@ -8,6 +8,7 @@ import { address, ofRun } from "../agent_loop/dashboard/static/api.js";
 import { freshTokens, reuse, segments, sharedPrefix, stacked, strip, trend } from "../agent_loop/dashboard/static/charts.js";
 import { flat, meaning as meaningOfLine, nameOf, shownLine, summed } from "../agent_loop/dashboard/static/diff.js";
 import { safeLink } from "../agent_loop/dashboard/static/dom.js";
+import { Jobs } from "../agent_loop/dashboard/static/jobs.js";
 import { meaning, SHORTCUTS } from "../agent_loop/dashboard/static/keys.js";
 import { format, parse } from "../agent_loop/dashboard/static/route.js";
 import { listQuery, matches, STATUSES, TONES, withoutRow, withRow } from "../agent_loop/dashboard/static/runlist.js";
@@ -306,4 +307,15 @@ test("modules import each other only, and stay small", () => {
     for (const [, from] of source.matchAll(/(?:from|import\()\s*"([^"]+)"/g)) assert.match(from, /^\.\/[a-z_]+\.js$/, name);
     assert.ok(source.split("\n").length <= 300, name);
   }
+});
+
+test("an answer that comes late does not undo what the stream has told since", () => {
+  const heard = [];
+  const jobs = Object.assign(Object.create(Jobs.prototype), { jobs: new Map(), heard: (job) => heard.push(job.status) });
+  jobs.take({ id: "a", number: 2, status: "running" });
+  jobs.take({ id: "a", number: 1, status: "waiting" });
+  assert.equal(jobs.jobs.get("a").status, "running");
+  jobs.take({ id: "a", number: 3, status: "ended" });
+  jobs.take({ id: "b", number: 1, status: "waiting" });
+  assert.deepEqual(heard, ["running", "ended", "waiting"]);
 });

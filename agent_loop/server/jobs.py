@@ -53,7 +53,10 @@ class Job:
     control: Control = field(default_factory=Control)
 
     def told(self) -> dict[str, Json]:
+        # The number is read first: what was read after it is at least as new as it says, so that a
+        # listener who drops lower numbers never keeps an older state for a newer one.
         return {
+            "number": self.number,
             "id": self.id,
             "thread": self.order.thread,
             "task": self.order.task,

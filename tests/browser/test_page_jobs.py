@@ -17,7 +17,7 @@ tests:
 """
 SCRIPTS = {
     # Long enough to be cancelled in, short enough to wait for.
-    "lead": "replies:\n- {text: 1. write it, delay_s: 7}\n",
+    "lead": "replies:\n- {text: 1. write it, delay_s: 12}\n",
     "worker": 'replies:\n- "```python\\ndef double(n):\\n    return 2 * n\\n```"\n',
     "reviewer": "replies:\n- APPROVED\n",
 }
@@ -43,16 +43,16 @@ def test_start_cancel_and_start_again(browser, job_door, recorder):
         expect(page.locator(".jobs", has_text="broken.yaml")).to_be_visible()
         jobs = page.get_by_role("list", name="Jobs")
         page.get_by_role("button", name="Start double").click()
-        expect(jobs).to_contain_text("running", timeout=20_000)
+        expect(jobs).to_contain_text("running", timeout=60_000)
         jobs.get_by_role("link", name="double").click()
-        expect(page.locator(".timeline")).to_contain_text("waiting for the reply", timeout=20_000)
+        expect(page.locator(".timeline")).to_contain_text("waiting for the reply", timeout=60_000)
         page.get_by_role("button", name="Cancel").click()
         expect(page.locator("main h1 .badge").first).to_have_text("cancelled")
         expect(page.get_by_role("button", name="Go on with this run")).to_be_visible()
         page.keyboard.press("g")
         page.keyboard.press("s")
         page.get_by_role("button", name="Start double").click()
-        expect(jobs.get_by_role("listitem").first).to_contain_text("passed", timeout=30_000)
+        expect(jobs.get_by_role("listitem").first).to_contain_text("passed", timeout=60_000)
         jobs.get_by_role("link", name="double").first.click()
         expect(page.locator("main h1 .badge").first).to_have_text("passed")
         expect(page.get_by_role("button", name="Cancel")).to_have_count(0)

@@ -72,9 +72,9 @@ class Struck:
                 os.kill(os.getpid(), signal.SIGKILL)
 
 
-def struck_child(root: str, thread: str, n: int) -> None:
+def struck_child(root: str, thread: str, n: int, database: str | None = None) -> None:
     """What a process runs that dies at its nth event."""
-    drive_on(root, thread, 0.0, live=Struck(n))
+    drive_on(root, thread, 0.0, live=Struck(n), database=database)
 
 
 def drive_on(
@@ -103,9 +103,9 @@ def drive_on(
     ).outcome
 
 
-def child(root: str, thread: str, delay_s: float, database: str | None = None) -> None:
+def child(root: str, thread: str, delay_s: float) -> None:
     """What a killed process runs."""
-    drive_on(root, thread, delay_s, database=database)
+    drive_on(root, thread, delay_s)
 
 
 def drive_real(root: str, thread: str, delay_s: float, image: str) -> str:

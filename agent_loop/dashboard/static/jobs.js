@@ -25,7 +25,8 @@ export class Jobs {
   }
 
   take(job) {
-    if (!job.id) return;
+    // The answer to a request may come after the stream has told of what happened since.
+    if (!job.id || job.number < this.jobs.get(job.id)?.number) return;
     this.jobs.set(job.id, job);
     this.heard(job);
   }
