@@ -4,12 +4,17 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
 from agent_loop.errors import SandboxUnavailable
 
 # No deadline: a busy machine is no bug. The same examples every time in CI: neither is bad luck.
-settings.register_profile("house", deadline=None, derandomize=os.environ.get("CI") == "true")
+settings.register_profile(
+    "house",
+    deadline=None,
+    derandomize=os.environ.get("CI") == "true",
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.load_profile("house")
 
 ROOT = Path(__file__).resolve().parents[1]

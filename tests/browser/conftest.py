@@ -26,11 +26,12 @@ def browser(recorder):
     from playwright.sync_api import expect, sync_playwright
 
     # A busy machine is no bug.
-    expect.set_options(timeout=20_000)
+    expect.set_options(timeout=60_000)
 
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(
             executable_path=path,
+            timeout=180_000,
             args=FLAGS,
             proxy={"server": recorder.address, "bypass": "127.0.0.1"},
         )

@@ -25,7 +25,7 @@ def eval_browser():
 
     with sync_playwright() as playwright:
         made = playwright.chromium.launch(
-            executable_path=path, args=["--no-sandbox", "--disable-gpu"]
+            executable_path=path, args=["--no-sandbox", "--disable-gpu"], timeout=180_000
         )
         yield made
         made.close()

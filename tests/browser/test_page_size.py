@@ -46,18 +46,18 @@ def test_a_huge_trace_is_shown_at_once_and_the_page_stays_small(watched, store):
     page = watched.open("#run=huge")
     page.locator(".timeline li").first.wait_for()
     first_s = time.monotonic() - begun
-    expect(page.locator(".said").first).not_to_contain_text("loading", timeout=60_000)
+    expect(page.locator(".said").first).not_to_contain_text("loading")
     all_s = time.monotonic() - begun
     page.get_by_role("searchbox").fill("a needle in the middle")
-    expect(page.locator(".timeline li")).to_have_count(1, timeout=60_000)
+    expect(page.locator(".timeline li")).to_have_count(1)
     page.locator(".timeline button").first.click()
     expect(page.locator(".inside .pager" if HUGE else ".inside pre").first).to_be_visible()
     page.get_by_role("searchbox").fill("")
     watched.go(page, "#run=huge&seq=402")
     pager = page.get_by_role("group", name="Pieces of a long text")
     pager = pager.filter(has_text=f"{LINE + 7:,} characters")
-    pager.get_by_role("button", name="Last").click(timeout=20_000)
-    expect(page.locator(".timeline")).to_contain_text("THE END", timeout=20_000)
+    pager.get_by_role("button", name="Last").click()
+    expect(page.locator(".timeline")).to_contain_text("THE END")
     page.evaluate("scrollTo(0, 1e9)")
     nodes = page.evaluate("document.getElementsByTagName('*').length")
     heap = page.evaluate("performance.memory.usedJSHeapSize")
@@ -76,7 +76,7 @@ def test_a_long_list_is_within_reach_and_the_page_stays_small(watched):
     expect(page.locator(".said")).to_have_text(f"{RUNS + 1:,} runs")
     expect(page.locator(".runs li").first).to_contain_text("huge")
     last = page.locator(f".runs li[aria-posinset='{RUNS + 1}']")
-    for _ in range(60):
+    for _ in range(600):
         page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
         page.wait_for_timeout(50)
         if last.count():
@@ -90,7 +90,7 @@ def test_a_long_list_is_within_reach_and_the_page_stays_small(watched):
 def test_the_whole_of_a_huge_run_is_exported(watched, store):
     page = watched.open("#run=huge")
     begun = time.monotonic()
-    with page.expect_download(timeout=60_000) as download:
+    with page.expect_download() as download:
         page.get_by_role("link", name="Export as Markdown").click()
     size = download.value.path().stat().st_size
     print(f"Markdown of {size / 1e6:.0f} MB in {time.monotonic() - begun:.1f} s")

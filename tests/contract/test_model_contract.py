@@ -163,7 +163,7 @@ def test_a_cancel_in_the_middle_is_quick_and_the_next_ask_works(stage):
         with pytest.raises(Cancelled):
             # So long that the embedded model is still reading when it is cancelled.
             model.ask((SYSTEM, Message(role="user", content="word " * 3000)), cancel=cancel)
-        assert time.monotonic() - began < 10
+        assert time.monotonic() - began < 25
         timer.join()
         if stage.says_what_it_is_told:
             assert model.ask(HELLO).text == "Hello."

@@ -25,7 +25,7 @@ def box(text: str, **limits) -> Box:
     return Box(program=program, limits=Limits(**limits))
 
 
-def soon(seconds: float = 20.0) -> float:
+def soon(seconds: float = 60.0) -> float:
     return time.monotonic() + seconds
 
 
@@ -90,7 +90,7 @@ def test_input_is_not_read_in_time(sandbox):
         began = time.monotonic()
         with pytest.raises(DeadlinePassed):
             session.send(bytes(6 << 20), deadline=soon(0.5))
-        assert time.monotonic() - began < 5
+        assert time.monotonic() - began < 30
 
 
 def test_no_answer_in_time_and_the_end_is_forced(sandbox):
@@ -129,7 +129,7 @@ def test_ignoring_the_polite_signal_does_not_help(sandbox):
     with sandbox.open(box(text)) as session:
         began = time.monotonic()
         assert session.end(deadline=soon(0.2)).code is None
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
 
 
 def test_a_program_that_closes_its_input(sandbox):
@@ -188,7 +188,7 @@ def test_another_thread_may_use_and_close_it(sandbox):
         time.sleep(0.01)
     time.sleep(0.1)
     session.close()
-    thread.join(10)
+    thread.join(60)
     assert got == [b"there", b""]
 
 

@@ -43,10 +43,10 @@ def served(runs: Path, module: str = "agent_loop.dashboard", *more: str):
     finally:
         process.send_signal(signal.SIGINT)
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait(10)
+            process.wait(60)
         process.stdout.close()
 
 
@@ -94,7 +94,7 @@ class Watched:
         context.on("console", self._console)
         context.on("weberror", lambda error: self.said.append(str(error.error)))
         context.on("request", lambda request: self.asked.append(request.url))
-        context.set_default_timeout(15_000)
+        context.set_default_timeout(60_000)
 
     def _console(self, message):
         if message.type in ("error", "warning"):

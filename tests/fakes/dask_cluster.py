@@ -19,7 +19,7 @@ def cluster(workers=2, *, allowed_failures="0", folder):
         "AGENT_LOOP_ALLOW_LOCAL": "1",
         "PYTHONPATH": str(ROOT),
         "DASK_DISTRIBUTED__SCHEDULER__ALLOWED_FAILURES": allowed_failures,
-        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "20s",
+        "DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT": "60s",
     }
     running = [_start(["scheduler", "--host", "127.0.0.1", "--port", str(port), "--no-dashboard",
                        "--no-show"], env, folder)]  # fmt: skip
@@ -36,7 +36,7 @@ def cluster(workers=2, *, allowed_failures="0", folder):
     finally:
         for process in reversed(running):
             process.kill()
-            process.wait(10)
+            process.wait(60)
 
 
 def _start(words, env, folder):
@@ -67,5 +67,5 @@ def wait_for(port):
 def wait_for_workers(port, count):
     from distributed import Client
 
-    with Client(f"tcp://127.0.0.1:{port}", timeout=30, set_as_default=False) as client:
+    with Client(f"tcp://127.0.0.1:{port}", timeout=60, set_as_default=False) as client:
         client.wait_for_workers(count, timeout=60)

@@ -77,7 +77,7 @@ def job_server(folder, *, image=None, slots=2, room=64, delays=None):
 def program(door, **more):
     """A client with the key for programs."""
     headers = {"Authorization": f"Bearer {KEY}"}
-    return httpx.Client(base_url=door.base, headers=headers, timeout=20, **more)
+    return httpx.Client(base_url=door.base, headers=headers, timeout=60, **more)
 
 
 @dataclass
@@ -160,7 +160,7 @@ def _note(client, job, left):
 
 
 def wait_for(client, job):
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         now = client.get(f"/api/jobs/{job['id']}").json()
         if now["status"] in OVER:

@@ -55,7 +55,7 @@ def serving():
             yield url
         finally:
             server.terminate()
-            server.wait(20)
+            server.wait(60)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -92,7 +92,7 @@ def _free_port():
 def _wait(url, server, log):
     import psycopg
 
-    for _ in range(200):
+    for _ in range(600):
         if server.poll() is not None:
             pytest.fail(f"PostgreSQL ended: {log.read_text()[-2000:]}")
         try:

@@ -25,7 +25,7 @@ class Door:
 
     def stranger(self, **more):
         """A client that is not logged in."""
-        return httpx.Client(base_url=self.base, timeout=20, **more)
+        return httpx.Client(base_url=self.base, timeout=60, **more)
 
     def client(self, **more):
         """A client that is logged in, as the page is."""
@@ -49,11 +49,11 @@ def opened(guarded, *, api_key=None):
     thread = threading.Thread(target=server.run, kwargs={"sockets": [socket]})
     thread.start()
     try:
-        until = time.monotonic() + 20
+        until = time.monotonic() + 60
         while not server.started and time.monotonic() < until and thread.is_alive():
             time.sleep(0.01)
         yield Door(launch, server)
     finally:
         server.should_exit = True
-        thread.join(15)
+        thread.join(60)
         assert not thread.is_alive()

@@ -89,7 +89,7 @@ def complete(shell_text, words, folder):
         '_agent_loop; printf "%s\\n" "${COMPREPLY[@]}"'
     )
     done = subprocess.run(
-        ["bash", "--norc", "-c", ask], cwd=folder, capture_output=True, text=True, timeout=20
+        ["bash", "--norc", "-c", ask], cwd=folder, capture_output=True, text=True, timeout=60
     )
     assert not done.stderr, done.stderr
     return done.stdout.split()

@@ -22,7 +22,7 @@ def serve(gate, calls, *, held):
     def first():
         with gate.turn(held, NEVER):
             entered.set()
-            free.wait(10)
+            free.wait(60)
 
     def call(key, number):
         with gate.turn(key, NEVER):
@@ -31,7 +31,7 @@ def serve(gate, calls, *, held):
     free = threading.Event()
     holder = threading.Thread(target=first)
     holder.start()
-    entered.wait(5)
+    entered.wait(60)
     for number, key in enumerate(calls):
         thread = threading.Thread(target=call, args=(key, number))
         thread.start()
@@ -40,7 +40,7 @@ def serve(gate, calls, *, held):
             time.sleep(0.001)
     free.set()
     for thread in [holder, *threads]:
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
     return order
 
@@ -76,20 +76,20 @@ def test_several_calls_of_one_model_run_together_and_another_waits_for_their_end
         with gate.turn(key, NEVER):
             seen.append(key)
             if key == "a":
-                both.wait(5)
-                free.wait(5)
+                both.wait(60)
+                free.wait(60)
 
     threads = [threading.Thread(target=call, args=(key,)) for key in "aa"]
     for thread in threads:
         thread.start()
-    both.wait(5)
+    both.wait(60)
     other = threading.Thread(target=call, args=("b",))
     other.start()
     time.sleep(0.1)
     assert seen == ["a", "a"]
     free.set()
     for thread in [*threads, other]:
-        thread.join(5)
+        thread.join(60)
     assert seen == ["a", "a", "b"]
 
 

@@ -33,7 +33,7 @@ def test_endless_output_is_cut_and_killed():
     assert done.overflowed
     assert not done.timed_out
     assert len(done.out) == 10_000
-    assert done.seconds < 10
+    assert done.seconds < 15
 
 
 @pytest.mark.skipif(os.name == "nt", reason="process groups")

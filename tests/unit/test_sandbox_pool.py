@@ -30,7 +30,7 @@ class Starter:
 
     def __call__(self, box):
         if self.gate:
-            self.gate.wait(10)
+            self.gate.wait(60)
         if self.failures:
             self.failures -= 1
             raise SandboxUnavailable("no engine")
@@ -43,7 +43,7 @@ def box(name="a"):
 
 
 def until(done):
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while not done():
         assert time.monotonic() < end
         time.sleep(0.005)
@@ -107,7 +107,7 @@ def test_a_taker_waits_for_the_one_being_started():
     # The second one starts its own: there is only one on its way.
     assert made.take(box()) is None
     gate.set()
-    taker.join(10)
+    taker.join(60)
     assert got == [start.made[0]]
     made.close()
 
@@ -122,7 +122,7 @@ def test_a_failing_start_sends_the_taker_to_see_for_itself():
     taker.start()
     until(lambda: made._shelves[box()].claims == 1)
     gate.set()
-    taker.join(10)
+    taker.join(60)
     assert got == [None]
     until(lambda: made.ready(box()) == 1)
     made.close()
@@ -137,7 +137,7 @@ def test_closing_while_one_starts_closes_that_too():
     closer = threading.Thread(target=made.close)
     closer.start()
     gate.set()
-    closer.join(10)
+    closer.join(60)
     assert not closer.is_alive()
     assert all(one.closed for one in start.made)
     made.want(box(), 2)

@@ -290,7 +290,7 @@ def test_only_the_very_word_ends_a_run(text, kind):
 
 def test_an_owner_waits_for_the_mailbox(store):
     call = OwnerCall(thread="a", nonce="n1", question="?", tests_passed=False, rejections=3)
-    owner = MailboxOwner(store.mailbox("a"), CLOCK, wait_s=5.0, every_s=0.01)
+    owner = MailboxOwner(store.mailbox("a"), CLOCK, wait_s=60.0, every_s=0.01)
     timer = threading.Timer(0.1, lambda: store.mailbox("a").put("n1", "accept"))
     timer.start()
     assert owner.answer(call).kind == "accept"

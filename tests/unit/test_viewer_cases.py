@@ -199,7 +199,7 @@ def test_a_run_is_watched_while_it_runs(tmp_path):
     class Owner:
         def answer(self, call):
             asked.set()
-            answer.wait(10)
+            answer.wait(60)
             return
 
     desk = Desk(tmp_path, monotonic=time.monotonic)
@@ -209,7 +209,7 @@ def test_a_run_is_watched_while_it_runs(tmp_path):
     )
     thread.start()
     try:
-        assert asked.wait(10)
+        assert asked.wait(60)
         run = desk.run("live")
         assert run["row"]["status"] == "paused"
         assert run["row"]["live"]["node"] == "reviewer"

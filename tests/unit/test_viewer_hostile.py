@@ -140,7 +140,7 @@ def test_the_page_has_a_fixed_list_of_files(door, path):
 
 def raw_get(door, path):
     """The path as it stands: other clients tidy it up before they send it."""
-    made = http.client.HTTPConnection("127.0.0.1", door.launch.port, timeout=10)
+    made = http.client.HTTPConnection("127.0.0.1", door.launch.port, timeout=60)
     try:
         cookie = f"{door.launch.cookie_name}={door.launch.cookie}"
         made.request("GET", path, headers={"Cookie": cookie})

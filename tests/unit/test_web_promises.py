@@ -344,6 +344,6 @@ def test_a_run_goes_on_with_the_reply_of_the_page(tmp_path, clock):
 
 def spoken(door, raw):
     """What the door answers to these bytes."""
-    with socket.create_connection(("127.0.0.1", door.launch.port), timeout=10) as made:
+    with socket.create_connection(("127.0.0.1", door.launch.port), timeout=60) as made:
         made.sendall(raw)
         return made.recv(4_096)

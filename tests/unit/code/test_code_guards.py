@@ -260,7 +260,7 @@ def test_a_judge_that_is_kept_busy_is_stopped(judged) -> None:
     power = "f = pow"  # a builtin crosses by name, so this computes on the judge's side
     began = CLOCK.monotonic()
     assert "longer than 1 s" in reason(judged, ["assert f(7, 10**9) == 1"], power, times=(1.0, 1.0))
-    assert CLOCK.monotonic() - began < 10
+    assert CLOCK.monotonic() - began < 30
     assert judged(["assert f(1) == 2"], "def f(x): return x + 1")["kind"] == ""
 
 
