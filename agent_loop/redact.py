@@ -50,17 +50,17 @@ def redact(text: str) -> str:
 
     Linear in the length of the text; doing it twice changes nothing more.
     """
-    text = _KEY.sub(lambda match: f"[redacted: {_kind(match)}]", text)
-    text = _URL_LOGIN.sub("[redacted]", text)
+    if _hinted(text):
+        text = _KEY.sub(lambda match: f"[redacted: {_kind(match)}]", text)
+    if "://" in text:
+        text = _URL_LOGIN.sub("[redacted]", text)
     text = _BEARER.sub(r"\1[redacted]", text)
     return _NAMED.sub(r"\1[redacted]", text)
 
 
 def holds_key(text: str) -> str | None:
     """Which kind of key stands in the text, `None` for no key. Certain shapes only."""
-    if not any(hint in text for hint in _HINTS):
-        return None
-    match = _KEY.search(text)
+    match = _KEY.search(text) if _hinted(text) else None
     return _kind(match) if match else None
 
 
@@ -69,6 +69,10 @@ def looks_secret_name(name: str) -> bool:
     if name.lower() in {".env.example", ".env.sample", ".env.template"}:
         return False
     return bool(_SECRET_FILE.fullmatch(name))
+
+
+def _hinted(text: str) -> bool:
+    return any(hint in text for hint in _HINTS)
 
 
 def _kind(match: re.Match[str]) -> str:

@@ -17,6 +17,7 @@ from agent_loop.models.scripted import Line
 from agent_loop.ports import Look
 from agent_loop.store import RunStore, read_trace, reply_from_text
 from tests.fakes.check import ScriptedCheck
+from tests.fakes.clock import FakeClock
 from tests.fakes.runs import RIGHT, ScriptedOwner, job, parts, wrong
 
 
@@ -460,15 +461,20 @@ def test_no_plan_asks_no_lead(store):
     assert not made.models["lead"].asked
 
 
-def test_the_record_of_a_run_that_goes_on_shows_its_laps(store):
-    seen = []
+@pytest.mark.parametrize(("lap_s", "laps"), [(1.0, [0, 1, 2]), (0.3, [0, 1, 1])])
+def test_the_record_of_a_run_that_goes_on_shows_its_laps(store, lap_s, laps):
+    """At most once a second: with quick laps their records would be a third of the work."""
+    clock, seen = FakeClock(), []
 
     def look():
         (line,) = store.list()
         seen.append((line.outcome, line.laps, line.output_tokens))
+        clock.sleep(lap_s)
 
-    made = parts([wrong(1), wrong(2), RIGHT], check=ScriptedCheck(fault=look))
+    made = parts([wrong(1), wrong(2), RIGHT], check=ScriptedCheck(fault=look), clock=clock)
     assert drive.start("a", job(), made, store).outcome == "passed"
-    assert [(outcome, laps) for outcome, laps, _ in seen] == [(None, 0), (None, 1), (None, 2)]
-    assert seen[0][2] < seen[1][2] < seen[2][2]
+    assert [(outcome, laps) for outcome, laps, _ in seen] == [(None, n) for n in laps]
+    tokens = [tokens for _, _, tokens in seen]
+    assert tokens[0] < tokens[1]
+    assert (tokens[1] < tokens[2]) == (laps[1] < laps[2])
     assert store.read_record("a")["outcome"] == "passed"
