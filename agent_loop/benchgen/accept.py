@@ -4,7 +4,7 @@ import hashlib
 import json
 import shutil
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +12,14 @@ import yaml
 
 from agent_loop import tasks
 from agent_loop.assemble import Yard
-from agent_loop.benchgen.bugs import Bug
+from agent_loop.benchgen.bugs import Bug, Edit
 from agent_loop.benchgen.difficulty import Difficulty, estimate
+from agent_loop.benchgen.examples import Example, examples
 from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Fate
 from agent_loop.benchgen.leaks import Secrets, leaks, secrets_of
 from agent_loop.benchgen.sieve import Sifted
-from agent_loop.benchgen.wording import Example, Report, examples, write_report
+from agent_loop.benchgen.wording import Report, write_report
 from agent_loop.checks.project import ProjectCheck
 from agent_loop.checks.project.records import BAD
 from agent_loop.errors import ReplyError, UserError
@@ -70,13 +71,17 @@ class Court:
         if found.fate is not None:
             return Refused(bug=found.bug, fate=found.fate, detail=found.detail)
         told = examples(found.failures, self.ground.read, self.packages)
-        report = write_report(told, self.ground.library.name, int(found.bug.id, 16))
-        allowed = self.allowed(found.failing, told)
-        secrets = secrets_of(found.bug, self.ground.read, allowed)
-        problems = leaks(report.text, secrets)
-        if problems:
-            return Refused(bug=found.bug, fate="leak", detail=problems[0])
-        return self.rewrite(report, secrets)
+        if not told:
+            return Refused(bug=found.bug, fate="refused", detail="no check says anything")
+        secrets = secrets_of(found.bug, self.ground.read, self.allowed(found.failing, told))
+        problems: list[str] = []
+        for plain in (False, True):
+            name, pick = self.ground.library.name, int(found.bug.id, 16)
+            report = write_report(told, name, pick, plain=plain)
+            problems = leaks(report.text, secrets)
+            if not problems:
+                return self.rewrite(report, secrets)
+        return Refused(bug=found.bug, fate="leak", detail=problems[0])
 
     def hear(self, found: Sifted, report: Report) -> Accepted | Refused:
         """Run everything anew.
@@ -143,7 +148,17 @@ class Court:
         verdict = check.judge(Candidate(answer=gold.decode(), digest=digest))
         if not verdict.passed:
             return Refused(bug=bug, fate="gate", detail=verdict.reason[:200])
+        for part in self.partial(bug):
+            digest = hashlib.sha256(part).hexdigest()
+            if check.judge(Candidate(answer=part.decode(), digest=digest)).passed:
+                return Refused(bug=bug, fate="not needed", detail="passes with one site left")
         return verdict
+
+    def partial(self, bug: Bug) -> list[bytes]:
+        """For each site of a combined bug the patch that mends all others."""
+        if bug.kind != "combined":
+            return []
+        return [self.gold(bug, left=(edit,)) for edit in bug.edits]
 
     def _ordered(self, names: Sequence[str]) -> tuple[str, ...]:
         """In the order of the suite."""
@@ -161,11 +176,13 @@ class Court:
             raise TypeError(task)
         return task
 
-    def gold(self, bug: Bug) -> bytes:
-        """The patch from wrong to right."""
+    def gold(self, bug: Bug, left: tuple[Edit, ...] = ()) -> bytes:
+        """The patch from wrong to right; what is `left` stays wrong."""
         wrong = bug.files(self.ground.read)
+        right = {path: self.ground.read(path) for path in wrong}
+        right |= replace(bug, edits=left).files(self.ground.read)
         before = {path: FileState(data=data) for path, data in wrong.items()}
-        after = {path: FileState(data=self.ground.read(path)) for path in wrong}
+        after = {path: FileState(data=data) for path, data in right.items()}
         return write_patch(before, after)
 
     def _accepted(
@@ -183,6 +200,7 @@ class Court:
             "tree_hash": evidence["tree_hash"],
             "test_tree_hash": evidence["test_tree_hash"],
             "red_runs": 2,
+            "partial_patches_refused": len(self.partial(found.bug)),
             "wanted": list(wanted),
             "executed": len(verdict.executed),
             "proofs": [

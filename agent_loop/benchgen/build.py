@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from itertools import islice
+from itertools import combinations, islice
 from types import CodeType
 
 from agent_loop.benchgen.accept import Accepted, Court, Refused
@@ -12,14 +12,14 @@ from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.layout import is_test_path
 from agent_loop.benchgen.mutators import bugs_of
-from agent_loop.benchgen.order import pairs, split_of
+from agent_loop.benchgen.order import grouped
 from agent_loop.benchgen.sieve import Sieve, Sifted
 from agent_loop.benchgen.wording import Report
 
 WAVE = 24
-"""Bugs screened at a time; fixed, because it decides what is paired with what."""
-PAIRS = 5
-"""Combined bugs that go first in each wave after the first."""
+"""Bugs screened at a time; fixed, because it decides what is combined with what."""
+SPARE_OF = 3
+"""One in so many bugs that fail tests is no task of its own but a site of a combined one."""
 TRIES = 60
 """Bugs tried for each task that is wanted, before the build gives up."""
 
@@ -39,32 +39,61 @@ class Build:
     """The owner's time limit."""
     journal: Journal = field(default_factory=Journal)
     accepted: list[Accepted] = field(default_factory=list)
-    _killed: list[Bug] = field(default_factory=list)
+    _standing: int = 0
+    _spare: list[Bug] = field(default_factory=list)
+    """For combined bugs; in none so far."""
+    _aside: dict[str, Sifted] = field(default_factory=dict)
+    """All that were kept for combined bugs; a task of their own when no other is left."""
     _seen: set[str] = field(default_factory=set)
     _failing: set[tuple[str, ...]] = field(default_factory=set)
     _codes: dict[str, CodeType] = field(default_factory=dict)
-    _paired: set[str] = field(default_factory=set)
+    _parts: dict[str, tuple[Bug, ...]] = field(default_factory=dict)
+    """Of each combined bug, by its id."""
 
     def run(self, waiting: Iterator[Bug]) -> list[Accepted]:
         """Try bugs until enough were accepted, or none are left."""
-        wave = 0
-        while len(self.accepted) < self.count and not self.stopped():
-            batch = [*self._combined(wave), *islice(waiting, WAVE)]
-            if not batch or len(self.journal.entries) > TRIES * self.count:
+        while not self._enough and len(self.journal.entries) <= TRIES * self.count:
+            batch = list(islice(waiting, WAVE))
+            if not batch:
+                self._hear(self._unused())
                 break
             self._wave(batch)
-            wave += 1
         return self.accepted
 
+    @property
+    def _enough(self) -> bool:
+        return len(self.accepted) >= self.count or self.stopped()
+
     def _wave(self, batch: Sequence[Bug]) -> None:
-        fresh = [bug for bug in batch if self._is_new(bug)]
-        sifted = self.sieve.sift(fresh)
-        chosen = [one for one in sifted if self._stands(one)]
-        self._killed += [one.bug for one in chosen if len(one.bug.edits) == 1]
+        alone = self._without_spare(self._sifted(batch))
+        self._hear([*self._combined(), *alone])
+
+    def _sifted(self, bugs: Sequence[Bug]) -> list[Sifted]:
+        fresh = [bug for bug in bugs if self._is_new(bug)]
+        return [one for one in self.sieve.sift(fresh) if self._stands(one)]
+
+    def _hear(self, chosen: Sequence[Sifted]) -> None:
         told = [(one, self.court.report(one)) for one in self.sieve.explain(chosen)]
         for verdicts in self._in_groups(told):
             for one in verdicts:
                 self._take(one)
+
+    def _without_spare(self, found: Sequence[Sifted]) -> list[Sifted]:
+        """Every third is put aside: what became a task must not come again in another."""
+        alone = []
+        for one in found:
+            self._standing += 1
+            if self._standing % SPARE_OF:
+                alone.append(one)
+            else:
+                self._aside[one.bug.id] = one
+                self._spare.append(one.bug)
+        return alone
+
+    def _unused(self) -> list[Sifted]:
+        """What was put aside and is in no task."""
+        used = {part.id for one in self.accepted for part in self._parts.get(one.bug.id, ())}
+        return [one for name, one in self._aside.items() if name not in used]
 
     def _is_new(self, bug: Bug) -> bool:
         """Not tried, and Python sees a difference."""
@@ -104,7 +133,7 @@ class Build:
     ) -> Iterator[list[Accepted | Refused]]:
         """Judged `jobs` at a time, in order, no more of them than are wanted."""
         for start in range(0, len(found), self.jobs):
-            if len(self.accepted) >= self.count or self.stopped():
+            if self._enough:
                 return
             group = found[start : start + self.jobs]
             with ThreadPoolExecutor(self.jobs) as pool:
@@ -115,26 +144,34 @@ class Build:
         return report if isinstance(report, Refused) else self.court.hear(found, report)
 
     def _take(self, verdict: Accepted | Refused) -> None:
+        if len(self.accepted) >= self.count:
+            return
         if isinstance(verdict, Refused):
             self.journal.add(verdict.bug, verdict.fate, verdict.detail)
-        elif len(self.accepted) < self.count:
-            self.accepted.append(verdict)
-            self._paired.add(verdict.bug.id)
-            self.journal.add(verdict.bug, "accepted")
-            self.say(f"{len(self.accepted)} of {self.count}: {verdict.report.title}")
+            return
+        self.accepted.append(verdict)
+        self.journal.add(verdict.bug, "accepted")
+        for part in self._parts.get(verdict.bug.id, ()):
+            self.journal.add(part, "part", f"of {verdict.bug.id}")
+        self.say(f"{len(self.accepted)} of {self.count}: {verdict.report.title}")
 
-    def _combined(self, wave: int) -> list[Bug]:
-        """Bugs of several sites, each of which fails tests by itself and is no task of its own."""
-        found: list[Bug] = []
-        free = [bug for bug in self._killed if bug.id not in self._paired]
-        for side in ("dev", "held_out"):
-            mine = [bug for bug in free if split_of(bug.functions[0], self.seed) == side]
-            for group in pairs(mine, PAIRS, f"{self.seed}:{wave}:{side}"):
-                bug = combined(group)
-                if bug is not None and not self._paired & {one.id for one in group}:
-                    self._paired.update(one.id for one in group)
-                    found.append(bug)
-        return found[:PAIRS]
+    def _combined(self) -> list[Sifted]:
+        """Bugs of two or three sites, each of which fails tests by itself and is no task yet."""
+        made = dict(grouped(self._spare, f"{self.seed}:{self._standing}"))
+        self._parts.update({bug.id: parts for bug, parts in made.items()})
+        used = {part.id for parts in made.values() for part in parts}
+        self._spare = [one for one in self._spare if one.id not in used]
+        return [one for one in self._sifted(list(made)) if self._all_matter(one)]
+
+    def _all_matter(self, found: Sifted) -> bool:
+        """No two of three sites undo each other."""
+        parts = self._parts[found.bug.id]
+        less = [combined(some) for some in combinations(parts, 2)] if len(parts) > 2 else []
+        sifted = self.sieve.sift([one for one in less if one is not None])
+        if any(one.fate == "equivalent" for one in sifted):
+            self.journal.add(found.bug, "not needed", "two of its sites undo each other")
+            return False
+        return True
 
 
 def source_files(ground: Ground, files: Sequence[str], only: Sequence[str] = ()) -> list[str]:

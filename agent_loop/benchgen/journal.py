@@ -9,12 +9,13 @@ from agent_loop.benchgen.bugs import Bug
 from agent_loop.ports import Json
 
 Fate = Literal[
-    "accepted", "uncovered", "no change", "duplicate", "equivalent", "time", "broken", "import",
-    "too broad", "flaky", "leak", "gate", "not needed", "refused",
+    "accepted", "part", "uncovered", "no change", "duplicate", "equivalent", "time", "broken",
+    "import", "too broad", "flaky", "leak", "gate", "not needed", "refused",
 ]  # fmt: skip
 FATES: tuple[str, ...] = get_args(Fate)
 MEANING = {
     "accepted": "became a task",
+    "part": "is a site of a combined bug that became a task",
     "uncovered": "no test runs its lines",
     "no change": "Python makes the same of it, or it does not parse",
     "duplicate": "the same text, or the same function failing the same tests, as an earlier one",

@@ -3,7 +3,6 @@
 import contextlib
 import shutil
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from agent_loop.benchgen.options import Options, parse
 from agent_loop.benchgen.order import ordered
 from agent_loop.benchgen.origins import library_of
 from agent_loop.benchgen.rewriting import rewritten
+from agent_loop.benchgen.scratch import discard, leaving_clean, working_folder
 from agent_loop.benchgen.sieve import Sieve
 from agent_loop.benchgen.verify import Verifier, summary
 from agent_loop.benchgen.wording import package_of
@@ -53,7 +53,7 @@ def main(argv: Sequence[str], env: Mapping[str, str]) -> int:
 def _build(options: Options, yard: Yard, env: Mapping[str, str]) -> int:
     if options.out.exists() and (not options.out.is_dir() or any(options.out.iterdir())):
         raise UserError(f"{options.out}: exists and is not empty. Name a new folder in --out")
-    with _work() as work:
+    with _work(options, yard) as work:
         if options.strategy == "history":
             return _mined(options, yard, work)
         library = library_of(options.source, work, env)
@@ -63,17 +63,27 @@ def _build(options: Options, yard: Yard, env: Mapping[str, str]) -> int:
 
 
 @contextlib.contextmanager
-def _work() -> Iterator[Path]:
+def _work(options: Options, yard: Yard) -> Iterator[Path]:
     """A folder that containers can read, gone at the end."""
-    scratch = state_dir().resolve()
-    scratch.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix="benchgen-", dir=scratch) as place:
-        Path(place).chmod(0o755)
-        yield Path(place)
+    with working_folder(state_dir().resolve()) as place:
+
+        def close() -> None:
+            print("stopped; nothing was written", file=sys.stderr)
+            yard.close()
+            shutil.rmtree(_partial(options), ignore_errors=True)
+            discard(place)
+
+        with leaving_clean(close):
+            yield place
+
+
+def _partial(options: Options) -> Path:
+    """Where the output is written until it is whole."""
+    return options.out.with_name(f"{options.out.name}.partial")
 
 
 def _verify(options: Options, yard: Yard) -> int:
-    with _work() as work:
+    with _work(options, yard) as work:
         verifier = Verifier(folder=options.out, yard=yard, work=work, runs=options.runs)
         found = verifier.all(options.jobs, _say)
     _say(summary(found))
@@ -133,7 +143,7 @@ def _written(
     journal: Journal,
     seconds: float,
 ) -> int:
-    partial = options.out.with_name(f"{options.out.name}.partial")
+    partial = _partial(options)
     shutil.rmtree(partial, ignore_errors=True)
     output.write(partial, ground, accepted, journal, options.seed)
     if options.out.exists():

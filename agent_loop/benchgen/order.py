@@ -1,14 +1,13 @@
 """In which order bugs are tried: functions in turn, rare kinds first, chance by the seed alone."""
 
-import hashlib
 import random
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from agent_loop.benchgen.bugs import Bug
+from agent_loop.benchgen.bugs import Bug, combined
 
 HELD_OUT_OF = 4
-"""One function in this many is held out."""
+"""One task in this many is held out."""
 
 
 def ordered(bugs: Sequence[Bug], seed: int) -> Iterator[Bug]:
@@ -32,19 +31,59 @@ def ordered(bugs: Sequence[Bug], seed: int) -> Iterator[Bug]:
                 functions.remove(name)
 
 
-def split_of(function: str, seed: int) -> str:
-    """`held_out` or `dev`: all bugs of one function are on one side."""
-    number = int(hashlib.sha256(f"split:{seed}:{function}".encode()).hexdigest()[:8], 16)
-    return "held_out" if number % HELD_OUT_OF == 0 else "dev"
+def split(tasks: Sequence[Sequence[str]], seed: int) -> list[str]:
+    """`held_out` or `dev` for each task; what a function has is all on one side.
+
+    Both sides have tasks as soon as they share no function: about one task in `HELD_OUT_OF`
+    is held out, and never none.
+
+    Args:
+        tasks: the functions of each task.
+        seed: chooses which.
+    """
+    groups = _connected(tasks)
+    random.Random(f"split:{seed}").shuffle(groups)  # noqa: S311 - no secret
+    groups.sort(key=len)
+    most = max(1, len(tasks) // HELD_OUT_OF)
+    held: set[int] = set()
+    for number, group in enumerate(groups[:-1]):
+        if number == 0 or len(held) + len(group) <= most:
+            held.update(group)
+    return ["held_out" if number in held else "dev" for number in range(len(tasks))]
 
 
-def pairs(killed: Sequence[Bug], count: int, seed: str) -> list[tuple[Bug, ...]]:
-    """Groups of two or three bugs of one side of the split, each of which fails tests alone."""
-    chance = random.Random(f"pairs:{seed}")  # noqa: S311 - no secret
-    found: list[tuple[Bug, ...]] = []
-    for _ in range(count * 4):
-        if len(found) == count or len(killed) < 2:
-            break
-        size = min(len(killed), chance.choice((2, 2, 2, 3)))
-        found.append(tuple(chance.sample(list(killed), size)))
+def _connected(tasks: Sequence[Sequence[str]]) -> list[list[int]]:
+    """Tasks by number, together where they share a function."""
+    groups: list[tuple[set[str], list[int]]] = []
+    for number, functions in enumerate(tasks):
+        names, members = set(functions), [number]
+        apart = []
+        for known, others in groups:
+            if known & names:
+                names |= known
+                members = [*others, *members]
+            else:
+                apart.append((known, others))
+        groups = [*apart, (names, members)]
+    return [sorted(members) for _, members in groups]
+
+
+def grouped(bugs: Sequence[Bug], seed: str) -> list[tuple[Bug, tuple[Bug, ...]]]:
+    """Combined bugs and their two or three parts, of one file where it has so many."""
+    chance = random.Random(f"groups:{seed}")  # noqa: S311 - no secret
+    left = list(bugs)
+    found: list[tuple[Bug, tuple[Bug, ...]]] = []
+    while len(left) > 1:
+        first = left.pop(0)
+        group, both = [first], None
+        size = chance.choice((2, 2, 2, 3))
+        near = [one for one in left if one.paths == first.paths]
+        for one in [*near, *(one for one in left if one not in near)]:
+            more = combined([*group, one]) if len(group) < size else None
+            if more is not None:
+                both = more
+                group.append(one)
+        if both is not None:
+            found.append((both, tuple(group)))
+            left = [one for one in left if one not in group]
     return found

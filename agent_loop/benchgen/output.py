@@ -10,7 +10,7 @@ from typing import Any
 from agent_loop.benchgen.accept import Accepted, lay, task_text
 from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Journal
-from agent_loop.benchgen.order import split_of
+from agent_loop.benchgen.order import split
 from agent_loop.fixtures import REFERENCES
 from agent_loop.paths import atomic_write
 
@@ -34,13 +34,10 @@ def write(
 ) -> list[Written]:
     """Write everything; the same arguments give the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
+    sides = split([one.bug.functions for one in accepted], seed)
     found = [
-        Written(
-            name=f"{ground.library.name}-{number:03d}",
-            accepted=one,
-            split=split_of(one.bug.functions[0], seed),
-        )
-        for number, one in enumerate(accepted, 1)
+        Written(name=f"{ground.library.name}-{number:03d}", accepted=one, split=side)
+        for number, (one, side) in enumerate(zip(accepted, sides, strict=True), 1)
     ]
     for one in found:
         _write_task(folder, one)

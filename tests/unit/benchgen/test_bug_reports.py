@@ -5,10 +5,11 @@ from collections.abc import Iterator
 import pytest
 
 from agent_loop.benchgen.bugs import Bug
+from agent_loop.benchgen.examples import cleaned, examples
 from agent_loop.benchgen.leaks import leaks, secrets_of
 from agent_loop.benchgen.mutators import bugs_of
 from agent_loop.benchgen.rewriting import rewritten
-from agent_loop.benchgen.wording import cleaned, examples, subject, write_report
+from agent_loop.benchgen.wording import subject, write_report
 from agent_loop.models import ScriptedModel
 
 LIBRARY = '''"""Windows over sequences."""
@@ -75,7 +76,8 @@ def report_of(failures: dict[str, dict[str, object]] = FAILURES) -> str:
 def test_a_report_names_the_public_function_and_shows_what_the_test_shows() -> None:
     told = examples(FAILURES, read, ["windows"])
     report = write_report(told, "windows", 0)
-    assert report.title == "`sliding` gives a wrong result"
+    assert report.title == "`sliding` gives `[(1, 2)]` instead of `[(1, 2), (2, 3)]`"
+    assert write_report(told, "windows", 0, plain=True).title == "`sliding` gives a wrong result"
     assert "data = [1, 2, 3]\nassert sliding(data) == [(1, 2), (2, 3)]" in report.body
     assert "Right contains one more item" in report.body
     assert "test_" not in report.title

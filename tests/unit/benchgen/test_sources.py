@@ -8,13 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from agent_loop.benchgen.bugs import combined
 from agent_loop.benchgen.history import line_edits
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.layout import command_for, declared, named_like, wanted_python
 from agent_loop.benchgen.model_bugs import read_bug, targets
 from agent_loop.benchgen.mutators import bugs_of
-from agent_loop.benchgen.order import ordered, pairs, split_of
+from agent_loop.benchgen.order import grouped, ordered, split
 from agent_loop.checks.project.tree import Base
 from agent_loop.errors import ReplyError, UserError
 from agent_loop.workspace import fetch_source, open_history, unpack
@@ -50,18 +49,45 @@ def test_functions_take_turns() -> None:
     assert set(functions[:2]) == {"m.py::one", "m.py::Box.two"}
 
 
-def test_a_split_keeps_each_function_on_one_side() -> None:
-    sides = Counter(split_of(f"m.py::f{number}", 0) for number in range(400))
-    assert 60 < sides["held_out"] < 140
-    assert split_of("m.py::f1", 0) == split_of("m.py::f1", 0)
+FUNCTIONS = [(f"m.py::f{number}",) for number in range(30)]
 
 
-def test_pairs_are_of_different_bugs() -> None:
-    bugs = bugs_of("m.py", TEXT)
-    for group in pairs(bugs, 5, "x"):
-        assert len({bug.id for bug in group}) == len(group) >= 2
-        both = combined(group)
-        assert both is None or len(both.edits) == len(group)
+@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("count", [2, 3, 4, 12, 30])
+def test_both_sides_of_a_split_have_tasks(seed: int, count: int) -> None:
+    sides = split(FUNCTIONS[:count], seed)
+    assert sides == split(FUNCTIONS[:count], seed)
+    assert sides.count("held_out") == max(1, count // 4)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_function_is_on_one_side_of_a_split(seed: int) -> None:
+    tasks = [("a",), ("b", "c"), ("c",), ("d", "a"), ("e",), ("f",), ("f", "g"), ("h",)]
+    sides = split(tasks, seed)
+    for name in "abcdefgh":
+        assert len({side for one, side in zip(tasks, sides, strict=True) if name in one}) == 1
+    assert set(sides) == {"dev", "held_out"}
+
+
+def test_one_function_cannot_be_split() -> None:
+    assert split([("a",), ("a",)], 1) == ["dev", "dev"]
+    assert split([], 1) == []
+
+
+def test_the_seed_chooses_what_is_held_out() -> None:
+    assert len({tuple(split(FUNCTIONS, seed)) for seed in range(10)}) == 10
+
+
+def test_combined_bugs_are_of_different_bugs_and_of_one_file_where_they_can() -> None:
+    bugs = [*bugs_of("m.py", TEXT)[::4], *bugs_of("n.py", TEXT)[::4]]
+    found = grouped(bugs, "x")
+    assert found == grouped(bugs, "x")
+    parts = [part.id for _, group in found for part in group]
+    assert len(parts) == len(set(parts)) >= len(bugs) // 2
+    for both, group in found:
+        assert len(both.edits) == len(group) in (2, 3)
+        assert both.parts == tuple(sorted(part.kind for part in group))
+    assert sum(len(both.paths) > 1 for both, _ in found) <= 1
 
 
 def test_the_journal_counts_by_kind_and_site() -> None:
