@@ -90,7 +90,7 @@ def examples(
             apis=place.apis,
             telling=place.telling,
         )
-        found.setdefault((example.statement, example.symptom), example)
+        found.setdefault((example.claim or example.statement, example.symptom), example)
     return list(found.values())
 
 

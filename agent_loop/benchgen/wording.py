@@ -10,6 +10,8 @@ from agent_loop.benchgen.examples import Example
 
 SHOWN = 3
 """Examples in one report."""
+_HELPER = re.compile(r"(?i)(?:assert|raises?$|check|expect)")
+"""What a name of a test's tool looks like: it says that something fails, and is not what does."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +34,8 @@ def subject(found: Sequence[Example]) -> str:
         for rank, name in enumerate(one.apis[:6]):
             named = name.lower() in one.test.lower() or name.lower() in words
             points = 4 - min(rank, 3) + (6 if named else 0)
-            score[name] += points * one.telling.get(name, 1.0)
+            helper = 0.1 if _HELPER.match(name) else 1.0
+            score[name] += points * one.telling.get(name, 1.0) * helper
     best = sorted(score.items(), key=lambda pair: (-pair[1], pair[0]))
     return best[0][0] if best else ""
 

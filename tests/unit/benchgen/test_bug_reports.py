@@ -9,7 +9,7 @@ from agent_loop.benchgen.examples import cleaned, examples
 from agent_loop.benchgen.leaks import leaks, secrets_of
 from agent_loop.benchgen.mutators import bugs_of
 from agent_loop.benchgen.rewriting import rewritten
-from agent_loop.benchgen.wording import subject, write_report
+from agent_loop.benchgen.wording import Report, subject, write_report
 from agent_loop.models import ScriptedModel
 
 LIBRARY = '''"""Windows over sequences."""
@@ -117,6 +117,59 @@ def test_a_helper_of_many_tests_is_not_the_subject() -> None:
     failures = {"t.py::test_memo": {"line": 4, "message": "ValueError: x"}}
     told = examples(failures, lambda _: source.encode(), ["lib"])
     assert subject(told) == "memoize"
+
+
+def report_on(source: str, **failures: tuple[int, str]) -> Report:
+    """Of tests in one file, by the line that failed and what it said."""
+    found = {
+        f"t.py::{name}": {"line": line, "message": message}
+        for name, (line, message) in failures.items()
+    }
+    return write_report(examples(found, lambda _: source.encode(), ["lib"]), "lib", 0)
+
+
+def test_a_tool_of_tests_is_not_the_subject() -> None:
+    source = "from lib import curry, raises\n\ndef test_x():\n"
+    source += "    assert raises(TypeError, lambda: curry())\n"
+    report = report_on(source, test_x=(4, "IndexError: tuple index out of range"))
+    assert report.title == "`curry` raises `IndexError`: tuple index out of range"
+
+
+def test_only_the_last_meaning_of_a_name_is_shown() -> None:
+    source = "from lib import f\n\ndef test_x():\n    g = f(1)\n    g = f(2)\n    g = f(g)\n"
+    source += "    g = f(3)\n    assert g == 4\n"
+    report = report_on(source, test_x=(8, "assert 1 == 4"))
+    assert "```python\ng = f(3)\nassert g == 4\n```" in report.body
+    assert report.title == "`f` gives a wrong result: `g == 4` should hold"
+
+
+def test_a_statement_that_only_passes_a_failure_on_is_not_shown() -> None:
+    source = "import pytest\nfrom lib import f\n\ndef test_x():\n    if f(1):\n"
+    source += "        pytest.fail('f is off')\n\ndef test_y():\n    assert f(2)\n"
+    report = report_on(source, test_x=(6, "Failed: f is off"), test_y=(9, "assert False"))
+    assert "pytest.fail" not in report.body
+    assert "This should hold:\n\n```python\nassert f(2)\n```\n\nIt does not." in report.body
+    assert "1 more check fails similarly." in report.body
+
+
+def test_a_check_in_a_function_that_the_test_calls_is_shown() -> None:
+    source = "from lib import f\n\ndef helper(kind):\n    got = f(kind)\n    assert got == 1\n\n"
+    source += "def test_x():\n    helper(int)\n"
+    report = report_on(source, test_x=(5, "assert 0 == 1"))
+    assert "got = f(kind)\nassert got == 1" in report.body
+
+
+def test_everything_that_suffers_is_named_and_shown() -> None:
+    source = "from lib import f, g\n\ndef test_f():\n    assert f(1) == 1\n    assert f(2) == 2\n\n"
+    source += "def test_f_more():\n    assert f(3) == 3\n    assert f(4) == 4\n\n"
+    source += "def test_g():\n    assert g(1) == 1\n"
+    report = report_on(
+        source,
+        test_f=(4, "assert 0 == 1"), test_f_more=(8, "assert 0 == 3"), test_g=(12, "ValueError: x"),
+    )  # fmt: skip
+    assert report.title == "`f` gives `0` instead of `1`"
+    assert "`g` suffers as well." in report.body
+    assert report.body.index("f(1)") < report.body.index("g(1)") < report.body.index("f(3)")
 
 
 def planted(bug: Bug) -> Iterator[str]:
