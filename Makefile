@@ -10,11 +10,15 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11 python; do \
 DEMO ?= tasks/is_even.yaml
 DEMO_MODEL ?= embedded:smollm2-135m
 
-.PHONY: run test check setup env env-dev engine image format clean bench endurance fuzz release-check
+.PHONY: run demo test check setup env env-dev engine image format clean bench endurance fuzz release-check
 
 # 256 tokens are enough for this task: the small model only rambles with more.
 run: setup
 	$(PY) loop.py $(DEMO) $(foreach r,all escalation,--model $(r)=$(DEMO_MODEL)) --set model_options.default.num_predict=256
+
+# A bug in a project, mended by answers that were written down: no model, the real gate.
+demo: setup
+	$(PY) loop.py tasks/fix_slugify.yaml --model all=scripted:tests/data/replies/fix_slugify.yaml
 
 # Two at a time: more only wait for one another at the engine.
 test: setup env-dev

@@ -22,6 +22,8 @@ from agent_loop.sandbox.engine import Engine
 
 LOCK = "image.lock"
 PULL_S = 600.0
+NATIVE_TOO = {"amd64": "386", "arm64": "arm"}
+"""A processor of the first kind runs images of the second by itself."""
 SET_UP = "make image (in a clone), or python -m agent_loop.sandbox"
 
 
@@ -34,9 +36,11 @@ def pinned_image(engine: Engine, wanted: str, state_dir: Path) -> str:
         state_dir: holds the lock of an image built here.
 
     Raises:
-        SandboxUnavailable: neither is there, or the lock is damaged; the message has the fix.
+        SandboxUnavailable: neither is there, the lock is damaged, or the image is for another
+            processor; the message has the fix.
     """
     if wanted and (found := _inspect(engine, reference(wanted))):
+        refuse_emulation(engine, str(found["Id"]))
         return str(found["Id"])
     pinned = read_lock(state_dir / LOCK)
     if pinned is None:
@@ -107,6 +111,22 @@ def reference(wanted: str) -> str:
     name, _, digest = wanted.partition("@")
     head, slash, leaf = name.rpartition("/")
     return f"{head}{slash}{leaf.partition(':')[0]}@{digest}"
+
+
+def refuse_emulation(engine: Engine, image: str) -> None:
+    """Emulated code is ten times slower: it would meet its limits and look like wrong answers.
+
+    Raises:
+        SandboxUnavailable: the image is for another kind of processor than the engine's.
+    """
+    here = str(engine.version.get("Arch") or "")
+    wanted = str((_inspect(engine, image) or {}).get("Architecture") or "")
+    if here and wanted and wanted not in (here, NATIVE_TOO.get(here)):
+        raise SandboxUnavailable(
+            f"the image {image[:19]} is for {wanted} and this engine runs on {here}: emulated it "
+            f"would crawl into its limits. Fix: name the digest of an image for {here} (that of "
+            "the whole tag fits every processor), or leave sandbox_image empty"
+        )
 
 
 def environment(engine: Engine, image: str) -> dict[str, str]:

@@ -16,6 +16,7 @@ from agent_loop.errors import SandboxUnavailable, UserError
 from agent_loop.redact import redact
 from agent_loop.sandbox.base_image import IMAGE_MARK
 from agent_loop.sandbox.engine import Engine, plain
+from agent_loop.sandbox.image import refuse_emulation
 from agent_loop.sandbox.owner import MARK
 from agent_loop.sandbox.pip_settings import certificates, pip_config, proxies
 from agent_loop.sandbox.reaper import prune_images
@@ -74,7 +75,7 @@ class ImageBuilder:
 
         Raises:
             UserError: it cannot be read or does not build.
-            SandboxUnavailable: the engine failed.
+            SandboxUnavailable: the engine failed, or the image is for another processor.
         """
         try:
             files = {"Dockerfile": dockerfile.read_bytes()}
@@ -83,7 +84,9 @@ class ImageBuilder:
                 f"{dockerfile}: {error.strerror}. Fix: dockerfile: in the task"
             ) from error
         digest = _digest(self._base, files)
-        return self._once(digest, lambda: self._build(files, digest))
+        image = self._once(digest, lambda: self._build(files, digest))
+        refuse_emulation(self._engine, image)
+        return image
 
     def close(self) -> None:
         """Give the engine's connections back; the images stay."""

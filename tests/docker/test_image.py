@@ -1,7 +1,9 @@
 """The base image: pinned, looked at again, and set up anew when the pin is damaged."""
 
+import hashlib
 import io
 import json
+import tarfile
 
 import pytest
 
@@ -9,7 +11,12 @@ from agent_loop.config import SandboxSettings
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.sandbox import make_sandbox
 from agent_loop.sandbox.base_image import recipe
-from agent_loop.sandbox.image import _built_before, pinned_image, set_up_image
+from agent_loop.sandbox.image import (
+    _built_before,
+    pinned_image,
+    refuse_emulation,
+    set_up_image,
+)
 
 pytestmark = pytest.mark.docker
 
@@ -60,6 +67,36 @@ def test_what_is_built_on_a_base_is_never_taken_for_one(engine, base_image, tmp_
             api.tag(honest, "agent-loop-base", recipe().digest, force=True)
             api.remove_image(planted)
     assert _built_before(engine) == honest
+
+
+def loaded(engine, architecture):
+    """Id of an image of nothing that says it is for this processor; `docker import` cannot say so."""
+    config = json.dumps(
+        {"architecture": architecture, "os": "linux", "config": {}, "rootfs": {"type": "layers"}}
+    ).encode()
+    name = f"sha256:{hashlib.sha256(config).hexdigest()}"
+    parts = {"c.json": config, "manifest.json": b'[{"Config": "c.json", "Layers": []}]'}
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w") as tar:
+        for path, data in parts.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(data)
+            tar.addfile(entry, io.BytesIO(data))
+    with engine.client("prepare") as api:
+        list(api.load_image(packed.getvalue()))
+    return name
+
+
+def test_an_image_of_another_processor_is_refused_before_anything_runs_in_it(engine):
+    """H4: emulated it would be a row of attempts that ran out of time."""
+    image = loaded(engine, "s390x")
+    try:
+        with pytest.raises(SandboxUnavailable, match="is for s390x and this engine runs on"):
+            refuse_emulation(engine, image)
+    finally:
+        with engine.client("clean up") as api:
+            api.remove_image(image)
+    refuse_emulation(engine, "sha256:" + "0" * 64)
 
 
 def test_made_from_settings(base_image, tmp_path):
