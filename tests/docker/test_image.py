@@ -70,7 +70,7 @@ def test_what_is_built_on_a_base_is_never_taken_for_one(engine, base_image, tmp_
 
 
 def loaded(engine, architecture):
-    """Id of an image of nothing that says it is for this processor; `docker import` cannot say so."""
+    """Id of an empty image that says it is for this processor; `docker import` cannot."""
     config = json.dumps(
         {"architecture": architecture, "os": "linux", "config": {}, "rootfs": {"type": "layers"}}
     ).encode()
