@@ -328,6 +328,15 @@ def test_the_strict_setting_of_the_library_is_met_without_a_word(tmp_path):
     assert (done.stdout, done.stderr) == ("passed\n", "")
 
 
+def test_a_place_where_processes_cannot_share_a_database_is_refused():
+    """Network and synced folders keep no shared memory; one in memory has the same lack of it."""
+    with (
+        pytest.raises(StoreFault, match=r"network or synced folder.*Put runs_dir on a local disk"),
+        saver.opened(Path(":memory:"), "a"),
+    ):
+        pass
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="file modes")
 def test_a_read_only_database_stops_before_any_model_is_asked(store, tmp_path):
     paused(store)
