@@ -99,7 +99,8 @@ def models(workshop: Workshop) -> Iterator[Found]:
     for note in notes:
         yield Found(what="models", ok=None, detail=note)
     for role, name in names.items():
-        yield Found(what="models", ok=True, detail=f"{role}: {name}")
+        # Where stand-ins play, the notes name them: the configured name would not be what answers.
+        yield Found(what="models", ok=True, detail=f"{role}: {'can be asked' if notes else name}")
 
 
 def tracing(env: Mapping[str, str]) -> Iterator[Found]:

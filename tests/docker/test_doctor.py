@@ -63,6 +63,8 @@ def test_a_stand_in_is_told(look):
     assert any(
         line.startswith("note  models: ") and "Using scripted:s.yaml" in line for line in lines
     )
+    assert "ok    models: worker: can be asked" in lines
+    assert not any(line.startswith("ok    models:") and "ollama" in line for line in lines)
 
 
 @pytest.mark.parametrize("name", ["LANGSMITH_TRACING", "LANGCHAIN_TRACING_V2"])

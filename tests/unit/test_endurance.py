@@ -6,6 +6,7 @@ import pytest
 from langgraph.checkpoint.base import id as ids
 from langgraph.checkpoint.sqlite import SqliteSaver
 
+from tests.endurance.__main__ import main
 from tests.endurance.faults import FAULTS
 
 SAMPLE = ("kill-commits", "clock-back", "disk-full", "read-only", "image-lock", "model-server")
@@ -21,6 +22,21 @@ def test_a_fault_is_survived_and_nothing_is_lost(name):
         pytest.skip(found.skipped)
     assert found.tried
     assert (found.survived, found.lost) == (found.tried, 0), found.notes
+
+
+def test_the_suite_can_be_gone_through_in_parts(tmp_path, capsys):
+    path = tmp_path / "figures.json"
+    path.write_text('{"parallel": {"what": "many at a time", "tried": 24, "survived": 24}}')
+    for _ in range(2):
+        assert main(["--only", "image-lock", "--quick", "--json", str(path)]) == 0
+    rows = capsys.readouterr().out.splitlines()[-3:]
+    assert rows == [
+        "| image lock damaged | 9 | 9 | 0 | `--quick` |",
+        "| many at a time | 24 | 24 | 0 |  |",
+        "| **together** | **33** | **33** | **0** | |",
+    ]
+    path.write_text('{"parallel": {"what": "many at a time", "tried": 24, "survived": 23}}')
+    assert main(["--only", "image-lock", "--quick", "--json", str(path)]) == 1
 
 
 def test_without_the_mend_steps_after_a_set_back_clock_are_not_found(tmp_path, monkeypatch):
