@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from agent_loop import config, tasks
+from agent_loop import __version__, config, tasks
 from agent_loop.cli.options import read
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -91,6 +91,10 @@ def test_the_example_of_the_readme_is_the_example_file():
     shown = next(text for page, text in blocks("yaml") if page == "README.md")
     kept = (ROOT / "examples/largest.yaml").read_text(encoding="utf-8")
     assert yaml.safe_load(shown) == yaml.safe_load(kept)
+
+
+def test_the_wheel_of_the_readme_is_this_version():
+    assert f"agent_loop-{__version__}-py3" in (ROOT / "README.md").read_text(encoding="utf-8")
 
 
 def test_the_ci_examples_run_commands_that_exist():
