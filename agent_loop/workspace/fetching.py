@@ -1,9 +1,12 @@
 """Source packages from the package index: fetched by pip, unpacked as hostile archives."""
 
+import lzma
 import re
+import shutil
 import sys
 import tarfile
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -15,6 +18,11 @@ from agent_loop.redact import redact
 FETCH_S = 300.0
 MOST_FILES = 20_000
 MOST_BYTES = 500 << 20
+_DAMAGED = (
+    tarfile.TarError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, EOFError, OSError,
+    OutsidePath, RuntimeError,
+)  # fmt: skip
+"""`RuntimeError`: what zipfile says of encrypted archives and unknown compressions."""
 _PINNED = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+")
 
 
@@ -56,7 +64,7 @@ def unpack(archive: Path, target: Path) -> Path:
             _unzip(archive, target)
         else:
             _untar(archive, target)
-    except (tarfile.TarError, zipfile.BadZipFile, OutsidePath, OSError, EOFError) as error:
+    except _DAMAGED as error:
         raise UserError(f"{archive.name}: cannot be unpacked safely: {error}.") from error
     tops = sorted(target.iterdir())
     if len(tops) != 1 or not tops[0].is_dir():
@@ -70,9 +78,12 @@ def _untar(archive: Path, target: Path) -> None:
         for member in tar:
             files, total = files + 1, total + max(member.size, 0)
             _bounded(archive, files, total)
-            if member.isfile() or member.isdir():
-                inside(target, member.name)
-                tar.extract(member, target, filter="data", set_attrs=False)
+            # By hand: Python 3.11 before 3.11.4 (Debian 12 has such a one) knows no filters.
+            if member.isfile() and (held := tar.extractfile(member)):
+                place = inside(target, member.name)
+                place.parent.mkdir(parents=True, exist_ok=True)
+                with held, place.open("wb") as file:
+                    shutil.copyfileobj(held, file)
 
 
 def _unzip(archive: Path, target: Path) -> None:

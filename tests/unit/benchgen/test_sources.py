@@ -1,5 +1,6 @@
 """Where bugs come from: seeds, models, history; and archives that mean harm."""
 
+import contextlib
 import io
 import subprocess
 import tarfile
@@ -204,6 +205,30 @@ def test_links_of_an_archive_are_left_out(tmp_path: Path) -> None:
     made = archive(tmp_path, ("file", "lib-1.0/a.py", b"1"), ("link", "lib-1.0/b", b"/etc/passwd"))
     top = unpack(made, tmp_path / "into")
     assert [one.name for one in top.iterdir()] == ["a.py"]
+
+
+def test_an_archive_is_unpacked_where_python_knows_no_filters(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian 12 has Python 3.11.2; `filter=` came with 3.11.4."""
+    monkeypatch.delattr(tarfile.TarFile, "extract")
+    monkeypatch.delattr(tarfile.TarFile, "extractall")
+    made = archive(tmp_path, ("file", "lib-1.0/a.py", b"1"), ("file", "lib-1.0/sub/b.py", b"2"))
+    top = unpack(made, tmp_path / "into")
+    assert (top / "a.py").read_bytes() == b"1"
+    assert (top / "sub/b.py").read_bytes() == b"2"
+
+
+def test_a_damaged_archive_is_a_message(tmp_path: Path) -> None:
+    made = archive(tmp_path, ("file", "lib-1.0/a.py", bytes(range(256)) * 400))
+    whole = made.read_bytes()
+    for place in range(10, len(whole), 23):
+        made.write_bytes(whole[:place] + b"\xff\x00" + whole[place + 2 :])
+        with contextlib.suppress(UserError):
+            unpack(made, tmp_path / f"into-{place}")
+        made.write_bytes(whole[:place])
+        with contextlib.suppress(UserError):
+            unpack(made, tmp_path / f"cut-{place}")
 
 
 @pytest.mark.parametrize("name", ["toolz", "toolz>=1", "--index-url=x==1", "a b==1", "../x==1"])
