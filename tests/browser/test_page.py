@@ -1,10 +1,11 @@
 """Every view: what it shows, deep links, widths, both colour schemes, the keyboard, axe."""
 
 import re
+import time
 
 import pytest
 from axe_core_python.sync_playwright import Axe
-from playwright.sync_api import expect
+from playwright.sync_api import TimeoutError, expect
 
 from tests.fakes.browser import elsewhere, watching
 
@@ -38,7 +39,10 @@ def test_every_deep_link_shows_its_view_at_every_width(watched, store):
         expect(page.locator(".wait-note")).to_have_count(0)
         for width in (360, 1440, 3840):
             page.set_viewport_size({"width": width, "height": 900})
-            assert page.evaluate(OVERFLOW) <= 0, (place, width)
+            try:  # a chart is drawn anew after the page has its new width
+                page.wait_for_function(f"{OVERFLOW} <= 0", timeout=10_000)
+            except TimeoutError:
+                pytest.fail(f"{place} is wider than {width}")
     assert page.locator("main [style*='url(']").count() == 0
 
 
@@ -210,10 +214,9 @@ def test_exports_come_as_files(watched):
 def test_errors_say_what_to_do(browser, door, recorder):
     base, state = door
     with watching(browser, base, state, recorder) as watched:
+        watched.forgiven = "404"
         page = watched.open("#run=no-such-run", ready=False)
         expect(page.get_by_role("alert")).to_contain_text("Not found")
-        assert [one for one in watched.said if "404" not in one] == []
-        watched.said.clear()
     context = browser.new_context()
     page = context.new_page()
     page.goto(f"{base}/")
@@ -226,7 +229,9 @@ def test_leaving_this_machine_is_seen_and_the_page_never_does(browser, recorder)
     context = browser.new_context()
     page = context.new_page()
     page.set_content("<img src='http://elsewhere.test/x.png'>")
-    page.wait_for_timeout(300)
+    until = time.monotonic() + 60
+    while not any("elsewhere.test" in one for one in elsewhere(recorder.wanted)):
+        assert time.monotonic() < until
+        page.wait_for_timeout(50)
     context.close()
-    assert any("elsewhere.test" in one for one in elsewhere(recorder.wanted))
     recorder.wanted.clear()

@@ -1,7 +1,5 @@
 """What models wrote is text on the page, whatever it says."""
 
-import re
-
 import pytest
 from playwright.sync_api import expect
 
@@ -16,11 +14,11 @@ WATCH = "window.hits = 0; window.hit = () => { window.hits += 1; };"
 READ_ALL = """async () => {
     const seen = new Set();
     const wait = () => new Promise(done => setTimeout(done, 40));
-    for (let quiet = 0; quiet < 3;) {
+    for (let quiet = 0; quiet < 8;) {
         const next = [...document.querySelectorAll('.timeline [aria-expanded=false]')][0];
         if (next) { next.click(); quiet = 0; } else { scrollBy(0, 500); quiet += 1; }
         await wait();
-        for (let n = 0; n < 50 && document.querySelector('.inside > .wait-note'); n += 1) await wait();
+        for (let n = 0; n < 1500 && document.querySelector('.inside > .wait-note'); n += 1) await wait();
         for (const one of document.querySelectorAll('main pre, main summary, main li')) seen.add(one.textContent);
         if (!next && scrollY + innerHeight < document.documentElement.scrollHeight - 5) quiet = 0;
     }
@@ -97,15 +95,18 @@ def test_control_a_page_that_makes_markup_of_them_runs_them(browser):
     page = context.new_page()
     page.add_init_script(WATCH)
     page.goto("about:blank")
-    run = """async text => {
+    run = """async ([text, pause]) => {
         window.hits = 0;
         document.body.innerHTML = text;
         const range = document.createRange();
         document.body.append(range.createContextualFragment(text));
-        await new Promise(done => setTimeout(done, 60));
+        await new Promise(done => setTimeout(done, pause));
         return window.hits;
     }"""
-    ran = [text for text in MARKUP if page.evaluate(run, text)]
+    for pause in (60, 600, 3_000):  # a busy machine takes its time
+        ran = [text for text in MARKUP if page.evaluate(run, [text, pause])]
+        if len(ran) >= 22:
+            break
     context.close()
     assert len(ran) >= 22, [text for text in MARKUP if text not in ran]
 
@@ -164,10 +165,10 @@ def page_folder(watched):
     ],
 )  # fmt: skip
 def test_hostile_links_are_only_links(watched, place):
+    watched.forgiven = "40[04]"
     page = watched.open(place, ready=False)
     expect(page.locator("main h1, main [role=alert]").first).to_be_visible()
     page.wait_for_timeout(150)
-    watched.said[:] = [one for one in watched.said if not re.search("40[04]", one)]
 
 
 def test_an_exported_file_runs_nothing_either(watched, browser, tmp_path):

@@ -91,12 +91,16 @@ class Watched:
         self.base = base
         self.said = []
         self.asked = []
+        self.forgiven = None
+        """What the console may say in this test, as a pattern."""
         context.on("console", self._console)
         context.on("weberror", lambda error: self.said.append(str(error.error)))
         context.on("request", lambda request: self.asked.append(request.url))
         context.set_default_timeout(60_000)
 
     def _console(self, message):
+        if self.forgiven and re.search(self.forgiven, message.text):
+            return
         if message.type in ("error", "warning"):
             self.said.append(f"{message.type}: {message.text}")
 

@@ -1,6 +1,7 @@
 """A `runs/` folder for the page: real runs of scripted parts, and what cannot be had that fast."""
 
 import json
+import threading
 from dataclasses import replace
 
 from agent_loop.graph.drive import start
@@ -102,12 +103,22 @@ def paused(store, thread="demo-paused", *, feedback=""):
     return start(thread, job(), given, store)
 
 
-def live(store, thread, owner=None, *, delay_s=0.3, lines=None, control=None):
-    """Drive a slow run to its end; call it in a thread of its own."""
+class UntilTold(SystemClock):
+    """Sleeps as long as it should, but no longer than until it is told to go on."""
+
+    def __init__(self):
+        self.go_on = threading.Event()
+
+    def sleep(self, seconds):
+        self.go_on.wait(seconds)
+
+
+def live(store, thread, owner=None, *, delay_s=0.3, lines=None, control=None, lead=None):
+    """Drive a slow run to its end; call it in a thread of its own. `lead` is its model."""
     texts = lines or [wrong(1), RIGHT]
     slow = [Line(text=text, delay_s=delay_s) for text in texts]
     given = parts(slow, "REJECTED: no" if owner else "APPROVED", owner=owner or ScriptedOwner())
-    lead = ScriptedModel("scripted:lead", [Line(text="1. write it", delay_s=delay_s)])
+    lead = lead or ScriptedModel("scripted:lead", [Line(text="1. write it", delay_s=delay_s)])
     given = replace(given, models={**given.models, "lead": lead})
     return start(thread, job(), given, store, control=control)
 
