@@ -10,7 +10,7 @@ import docker
 import httpx2
 import psutil
 from mcp import Client, StdioServerParameters
-from mcp.client.stdio import stdio_client
+from mcp.client import stdio
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.conftest import ROOT
@@ -33,8 +33,10 @@ async def over_pipes(*options):
     given = StdioServerParameters(
         command=sys.executable, args=[*SERVER, *options], cwd=str(ROOT), env=environment()
     )
+    # Two seconds are the SDK's patience: a slow machine takes longer to remove containers.
+    stdio.PROCESS_TERMINATION_TIMEOUT = 60.0
     with open(os.devnull, "w") as nowhere:
-        async with Client(stdio_client(given, errlog=nowhere)) as client:
+        async with Client(stdio.stdio_client(given, errlog=nowhere)) as client:
             yield client
 
 
@@ -56,7 +58,7 @@ def http_server(*options):
         yield line, process
     finally:
         process.terminate()
-        process.wait(30)
+        process.wait(60)
         process.stderr.close()
 
 
@@ -64,7 +66,7 @@ def http_server(*options):
 async def over_http(url, *, mode="auto", key=KEY):
     headers = {"Authorization": f"Bearer {key}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=120) as web,
+        httpx2.AsyncClient(headers=headers, timeout=240) as web,
         Client(streamable_http_client(url, http_client=web), mode=mode) as client,
     ):
         yield client
