@@ -19,6 +19,7 @@ from benchmarks.copying import copying_row
 from benchmarks.dashboard_load import list_row
 from benchmarks.edit_tokens import edit_tokens_row
 from benchmarks.episode_step import episode_step_row
+from benchmarks.eval_harness import eval_harness_row
 from benchmarks.loop import bytes_row, loop_row, pruned_row
 from benchmarks.model_swaps import model_swaps_row
 from benchmarks.mutants import mutants_row
@@ -30,6 +31,7 @@ from benchmarks.show import table, write_page
 ROWS: dict[str, Callable[[], Row]] = {
     "code-check": one_check_row,
     "humaneval": humaneval_row,
+    "eval-harness": eval_harness_row,
     "episode-step": episode_step_row,
     "loop": loop_row,
     "prefix": prefix_row,
