@@ -55,12 +55,9 @@ class Place:
 def _found(
     tree: ast.Module, function: ast.AST | None, line: int
 ) -> tuple[ast.AST, ast.stmt | None]:
-    """The statement of the line, and what it stands in: the test, or a function it calls."""
-    for around in (function or tree, _around(tree, line)):
-        node = _statement(around, line) if around is not None else None
-        if around is not None and node is not None:
-            return around, node
-    return tree, None
+    """The statement of the line, and the smallest function it stands in."""
+    around = _around(function or tree, line) or _around(tree, line) or function or tree
+    return around, _statement(around, line)
 
 
 def _only_says(node: ast.stmt) -> bool:
@@ -109,7 +106,7 @@ def _function(tree: ast.Module, test: str) -> ast.AST | None:
     return here if parts else None
 
 
-def _around(tree: ast.Module, line: int) -> ast.AST | None:
+def _around(tree: ast.AST, line: int) -> ast.AST | None:
     """The smallest function that holds the line."""
     found: ast.AST | None = None
     for one in ast.walk(tree):
@@ -131,16 +128,25 @@ def _statement(tree: ast.AST, line: int) -> ast.stmt | None:
 
 
 def _bindings(function: ast.AST, node: ast.stmt) -> list[ast.stmt]:
-    """Statements of the test before `node` that give a meaning to the names it uses."""
-    body = [one for one in getattr(function, "body", []) if one.lineno < node.lineno]
+    """Statements of the function before `node` that give a meaning to the names it uses."""
+    before = [one for one in _statements(function) if (one.end_lineno or 0) < node.lineno]
     needed = _names_in(node)
     found: list[ast.stmt] = []
-    for one in reversed(body):
+    for one in sorted(before, key=lambda other: -other.lineno):
         bound = _bound_by(one)
-        if bound & needed and len(found) < _SETUP and not isinstance(one, ast.ClassDef):
+        if bound & needed and len(found) < _SETUP:
             found.append(one)
             needed = (needed - bound) | _names_in(one, ast.Load)
     return list(reversed(found))
+
+
+def _statements(node: ast.AST) -> Iterator[ast.stmt]:
+    """Of a function and its blocks; what inner functions and classes hold is not its own."""
+    for one in ast.iter_child_nodes(node):
+        if isinstance(one, ast.stmt):
+            yield one
+        if not isinstance(one, _DEFINITIONS):
+            yield from _statements(one)
 
 
 def _names_in(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:

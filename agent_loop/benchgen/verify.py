@@ -1,7 +1,8 @@
-"""Runs every task of a finished benchmark again: red each time, green with the gold patch."""
+"""Runs every task of a finished benchmark again: green with the gold patch, red without it."""
 
 import hashlib
 import json
+import re
 import shutil
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,10 +12,14 @@ from typing import Any
 
 from agent_loop import tasks
 from agent_loop.assemble import Yard
-from agent_loop.benchgen.output import CERTIFICATES, GOLD, MANIFEST
-from agent_loop.errors import UserError
-from agent_loop.ports import Candidate, Verdict
+from agent_loop.benchgen.output import CERTIFICATES, GOLD, MANIFEST, PROJECTS
+from agent_loop.checks.project import ProjectCheck
+from agent_loop.errors import ReplyError, StoreFault, UserError
+from agent_loop.ports import Candidate
 from agent_loop.tasks import ProjectTask
+from agent_loop.workspace import FileState, write_patch
+
+NOTHING = ("the empty patch", "a patch that only adds a comment")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,11 +27,24 @@ class Verified:
     """What became of one task."""
 
     name: str
-    red: int
-    """Runs of the buggy project (two for each time it was reproduced) that failed as they must."""
-    proofs: int
-    """Of the gold patch that hold."""
-    problems: tuple[str, ...]
+    runs: int = 0
+    green: int = 0
+    """Runs in which the gold patch passed with every proof."""
+    passes: int = 0
+    """Runs in which the buggy project passed, as it is or with a patch that changes nothing."""
+    flaky: int = 0
+    """Runs in which the tests of the buggy project differed."""
+    proofs: int = 0
+    """Of the gold patch that hold, the fewest."""
+    problems: tuple[str, ...] = ()
+
+    def line(self) -> str:
+        """How it went."""
+        said = (
+            f"gold passes {self.green} of {self.runs}, buggy tree passes {self.passes} of "
+            f"{self.runs}, flaky {self.flaky}; {self.proofs} proofs"
+        )
+        return "; ".join([said, *self.problems])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,65 +71,107 @@ class Verifier:
         with ThreadPoolExecutor(jobs) as pool:
             for one in pool.map(self.one, self.names()):
                 found.append(one)
-                said = "; ".join(one.problems) or f"red {one.red} times, {one.proofs} proofs hold"
-                say(f"{one.name}: {said}")
+                say(f"{one.name}: {one.line()}")
         return found
 
     def one(self, name: str) -> Verified:
-        """Reproduce it `runs` times, each time anew, and judge the gold patch once."""
+        """Reproduce and judge it `runs` times, each time anew."""
         task = tasks.load(self.folder / f"{name}.yaml")
         if not isinstance(task, ProjectTask):
-            return Verified(name=name, red=0, proofs=0, problems=("it is no project task",))
-        certificate = self._certificate(name)
-        problems: list[str] = []
-        red = 0
-        verdict: Verdict | None = None
-        for number in range(self.runs):
-            said = self._reproduced(task, certificate, judge=number == 0)
-            if isinstance(said, str):
-                problems.append(said)
-            else:
-                red, verdict = red + 2, said or verdict
-        if verdict is not None and not verdict.passed:
-            problems.append(f"the gold patch: {verdict.reason}")
-        held = sum(one.held for one in verdict.proofs) if verdict else 0
-        return Verified(name=name, red=red, proofs=held, problems=tuple(problems))
+            return Verified(name=name, problems=("it is no project task",))
+        runs = [self._run(task, also_nothing=number == 0) for number in range(self.runs)]
+        problems = dict.fromkeys(problem for run in runs for problem in run.problems)
+        return Verified(
+            name=name,
+            runs=self.runs,
+            green=sum(run.green for run in runs),
+            passes=sum(run.passes for run in runs),
+            flaky=sum(run.flaky for run in runs),
+            proofs=min(run.proofs for run in runs),
+            problems=tuple(problems),
+        )
 
-    def _certificate(self, name: str) -> dict[str, Any]:
-        path = self.folder / CERTIFICATES / f"{name}.json"
-        certificate: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
-        return certificate
+    def _read(self, place: str, name: str) -> bytes:
+        try:
+            return (self.folder / place / name).read_bytes()
+        except OSError as error:
+            raise UserError(f"{place}/{name} cannot be read ({error.strerror})") from None
 
-    def _reproduced(
-        self, task: ProjectTask, certificate: dict[str, Any], *, judge: bool
-    ) -> str | Verdict | None:
-        """What is wrong, else the verdict over the gold patch where one was asked for."""
+    def _certificate(self, name: str) -> tuple[Any, Any]:
+        """The tests and the tree it is about."""
+        try:
+            read = json.loads(self._read(CERTIFICATES, f"{name}.json"))
+            return read["wanted"], read["tree_hash"]
+        except (ValueError, KeyError, TypeError):
+            raise UserError(f"{CERTIFICATES}/{name}.json is no certificate") from None
+
+    def _run(self, task: ProjectTask, *, also_nothing: bool) -> Verified:
+        """One run; one that cannot be judged is a problem and no pass."""
         place = self.work / task.name
         shutil.rmtree(place, ignore_errors=True)
         check = self.yard.check(task, place)
         try:
             red = check.reproduce()
             if red.green or red.flaky:
-                return "green without the patch" if red.green else f"flaky: {red.flaky[0]}"
-            if list(red.wanted) != certificate["wanted"]:
-                return "other tests fail than the certificate says"
-            if check.evidence()["tree_hash"] != certificate["tree_hash"]:
-                return "the project is not the one the certificate is about"
-            return check.judge(self._gold(task.name)) if judge else None
+                said = "green without a patch" if red.green else f"flaky: {red.flaky[0]}"
+                flaky = 0 if red.green else 1
+                return Verified(name=task.name, passes=red.green, flaky=flaky, problems=(said,))
+            wanted, tree = self._certificate(task.name)
+            if list(red.wanted) != wanted:
+                return Verified(name=task.name, problems=("the certificate names other tests",))
+            if check.evidence()["tree_hash"] != tree:
+                return Verified(name=task.name, problems=("the certificate names another tree",))
+            return self._judged(task, check, also_nothing=also_nothing)
+        except (UserError, ReplyError, StoreFault) as problem:
+            return Verified(name=task.name, problems=(str(problem).split("\n")[0],))
         finally:
             check.close()
             shutil.rmtree(place, ignore_errors=True)
 
-    def _gold(self, name: str) -> Candidate:
-        patch = (self.folder / GOLD / f"{name}.patch").read_bytes()
-        return Candidate(answer=patch.decode(), digest=hashlib.sha256(patch).hexdigest())
+    def _judged(self, task: ProjectTask, check: ProjectCheck, *, also_nothing: bool) -> Verified:
+        gold = self._read(GOLD, f"{task.name}.patch")
+        verdict = check.judge(_candidate(gold))
+        nothing = zip(NOTHING, (b"", self._comment(gold, task)), strict=True)
+        passed = [
+            said
+            for said, patch in (nothing if also_nothing else ())
+            if check.judge(_candidate(patch)).passed
+        ]
+        problems = [f"{said} passes" for said in passed]
+        if not verdict.passed:
+            problems.append(f"the gold patch: {verdict.reason}")
+        return Verified(
+            name=task.name,
+            green=int(verdict.passed),
+            passes=int(bool(passed)),
+            proofs=sum(one.held for one in verdict.proofs),
+            problems=tuple(problems),
+        )
+
+    def _comment(self, gold: bytes, task: ProjectTask) -> bytes:
+        """A patch of the file that the gold patch mends, which mends nothing."""
+        paths = re.findall(rb"^\+\+\+ b/(.+?)\t?$", gold, re.MULTILINE)
+        if not paths:
+            raise UserError(f"{GOLD}/{task.name}.patch is no patch")
+        path = paths[0].decode("utf-8", "replace")
+        data = self._read(PROJECTS, f"{task.name}/{path}")
+        more = data + (b"" if data.endswith(b"\n") else b"\n") + b"# nothing\n"
+        return write_patch({path: FileState(data=data)}, {path: FileState(data=more)})
+
+
+def _candidate(patch: bytes) -> Candidate:
+    return Candidate(
+        answer=patch.decode("utf-8", "replace"), digest=hashlib.sha256(patch).hexdigest()
+    )
 
 
 def summary(found: Sequence[Verified]) -> str:
     """One line."""
-    good = [one for one in found if not one.problems]
-    fewest = min((one.proofs for one in good), default=0)
+    runs = sum(one.runs for one in found)
     return (
-        f"{len(good)} of {len(found)} tasks hold: {sum(one.red for one in good)} red runs, "
-        f"none flaky; the gold patch passes with {fewest} proofs or more"
+        f"{sum(not one.problems for one in found)} of {len(found)} tasks hold: gold passes "
+        f"{sum(one.green for one in found)} of {runs}, buggy tree passes "
+        f"{sum(one.passes for one in found)} of {runs}, flaky "
+        f"{sum(one.flaky for one in found)}; {min((one.proofs for one in found), default=0)} "
+        "proofs or more"
     )

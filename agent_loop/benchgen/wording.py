@@ -119,11 +119,14 @@ def _plural(found: Sequence[Example]) -> str:
 
 def _shown(one: Example) -> str:
     parts = []
+    silent = one.symptom.startswith("does not raise")
     if one.statement:
         holds = "hold" if "assert" in one.statement.lower() else "work"
+        if silent:
+            holds = one.symptom.removeprefix("does not ")
         case = f" for the case `{one.case}`" if one.case else ""
         parts.append(f"This should {holds}{case}:\n\n```python\n{one.statement}\n```")
-    if one.message:
+    if one.message and not (silent and one.statement):
         instead = "Instead" if one.statement else "A check says"
         parts.append(f"{instead}:\n\n```\n{one.message}\n```")
     elif one.statement:

@@ -159,6 +159,24 @@ def test_a_check_in_a_function_that_the_test_calls_is_shown() -> None:
     assert "got = f(kind)\nassert got == 1" in report.body
 
 
+def test_names_get_their_meaning_from_the_function_and_the_blocks_they_stand_in() -> None:
+    source = (
+        "from lib import f\n\ndef test_x():\n    r = 0\n    def y(fmt):\n        for n in fmt:\n"
+    )
+    source += "            r = f(n)\n            assert r == 1\n    y('ab')\n"
+    report = report_on(source, test_x=(8, "assert 0 == 1"))
+    assert "```python\nr = f(n)\nassert r == 1\n```" in report.body
+
+
+def test_an_exception_that_does_not_come_is_asked_for() -> None:
+    source = "import pytest\nfrom lib import f\n\ndef test_x():\n"
+    source += "    with pytest.raises(ValueError):\n        f(1)\n"
+    report = report_on(source, test_x=(5, "Failed: DID NOT RAISE ValueError"))
+    assert report.title == "`f` does not raise `ValueError`"
+    assert "This should raise `ValueError`:\n\n```python\nwith pytest.raises" in report.body
+    assert report.body.count("It does not.") == 1
+
+
 def test_everything_that_suffers_is_named_and_shown() -> None:
     source = "from lib import f, g\n\ndef test_f():\n    assert f(1) == 1\n    assert f(2) == 2\n\n"
     source += "def test_f_more():\n    assert f(3) == 3\n    assert f(4) == 4\n\n"
