@@ -18,6 +18,7 @@ _NOT_RAISED = re.compile(r"DID NOT RAISE .*?([A-Z]\w+)|^AssertionError: ([A-Z]\w
 _VERDICT = re.compile(r"^(?:AssertionError: )?assert (.{1,60}) (?:==|is) (.{1,60})$")
 _SAYS_NOTHING = re.compile(r"^(?:AssertionError: ?)?(?:assert (?:False|None|not True))?$")
 _ADVICE = re.compile(r"^ *(?:Use -v+ to get more diff|\.\.\.Full output truncated.*)$")
+_MODULE = re.compile(r"<module '([\w.]+)' from '[^']*'>")
 _CASE = re.compile(r"\[([^`\n]{1,60})\]$")
 _ITSELF = re.compile(r"^[ +]*where (?:<[\w ]+ ([\w.]+) at 0x…>|[\w.]+) = [\w.]+$")
 _FUNCTION = re.compile(r"<(?:function|bound method|built-in \w+) ([\w.]+)[^<>]* at 0x…>")
@@ -30,7 +31,7 @@ class Example:
     test: str
     statement: str
     claim: str
-    """The asserted expression, where the statement is an assertion of one line."""
+    """The asserted expression, where it has names and stands on one line."""
     asks_left: bool
     """It compares what the library gives, on its left, with something else."""
     message: str
@@ -64,12 +65,14 @@ class Example:
             says = first.partition(": ")[2]
             fits = 0 < len(says) <= _TITLE_CHARS and "<locals>" not in says and "test_" not in says
             return f"{self.symptom}: {says}" if fits else self.symptom
-        if self.symptom != "gives a wrong result" or not self.claim:
+        if self.symptom != "gives a wrong result":
             return self.symptom
         values = _VERDICT.match(first)
         if values and self.asks_left and len(values[1] + values[2]) <= _TITLE_CHARS:
             return f"gives `{values[1]}` instead of `{values[2]}`"
-        fits = len(self.claim) <= _TITLE_CHARS
+        if self.case:
+            return f"{self.symptom} for `{self.case}`"
+        fits = 0 < len(self.claim) <= _TITLE_CHARS
         return f"{self.symptom}: `{self.claim}` should hold" if fits else self.symptom
 
 
@@ -97,6 +100,7 @@ def examples(
 def cleaned(message: str) -> str:
     """Without addresses, and short."""
     lines = [_ADDRESS.sub("0x…", line.rstrip()) for line in message.split("\n")]
+    lines = [_MODULE.sub(r"\1", line) for line in lines]
     lines = [line for line in lines if not _ADVICE.match(line)]
     lines = [_FUNCTION.sub(r"\1", line) for line in lines if not _ITSELF.match(line)]
     kept = [line[:_LINE_CHARS] + ("…" if len(line) > _LINE_CHARS else "") for line in lines]

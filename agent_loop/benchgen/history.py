@@ -2,16 +2,18 @@
 
 import difflib
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_loop import syntax
 from agent_loop.assemble import Yard
 from agent_loop.benchgen.accept import Accepted, Court, Refused
-from agent_loop.benchgen.bugs import Bug, Edit
+from agent_loop.benchgen.bugs import Bug, Edit, Read
 from agent_loop.benchgen.ground import Given, Ground, prepare
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.layout import is_test_path
+from agent_loop.benchgen.model_bugs import named_functions
 from agent_loop.benchgen.origins import Library
 from agent_loop.benchgen.sieve import Sieve
 from agent_loop.benchgen.wording import package_of
@@ -67,8 +69,7 @@ class Miner:
             return None
         now, before = self.history.files(commit.id), self.history.files(commit.parent)
         edits = [edit for path in sources for edit in line_edits(path, now[path], before[path])]
-        functions = tuple(f"{path}::<module>" for path in sources)
-        return Bug(kind="history", edits=tuple(edits), functions=functions, where="import")
+        return mended(edits, lambda path: now[path]) if edits else None
 
     def _judged(self, commit: Commit, bug: Bug) -> Accepted | Refused:
         root = self.work / commit.id[:12] / "right"
@@ -85,6 +86,11 @@ class Miner:
         sieve = Sieve(ground, self.yard, 1)
         try:
             sieve.learn()
+            # What else a commit changes (its documentation, say) is no part of the bug.
+            edits = [one for one in bug.edits if one.path in sieve.covered]
+            if not edits:
+                return Refused(bug=bug, fate="uncovered")
+            bug = mended(edits, ground.read)
             (found,) = sieve.explain(sieve.sift([bug]))
         finally:
             sieve.close()
@@ -92,6 +98,26 @@ class Miner:
         court = Court(ground=ground, yard=self.yard, work=work / "court", packages=packages)
         report = court.report(found)
         return report if isinstance(report, Refused) else court.hear(found, report)
+
+
+def mended(edits: Sequence[Edit], read: Read) -> Bug:
+    """The bug of these edits, under the names of the functions they are in."""
+    functions: dict[str, None] = {}
+    for edit in edits:
+        text = read(edit.path)
+        first = text.count(b"\n", 0, edit.start) + 1
+        last = max(first, text.count(b"\n", 0, edit.end))
+        try:
+            tree = syntax.parse(text)
+        except (SyntaxError, ValueError):
+            continue
+        inside = [
+            name
+            for name, node in named_functions(tree)
+            if first <= (node.end_lineno or node.lineno) and node.lineno <= last
+        ]
+        functions |= dict.fromkeys(f"{edit.path}::{one}" for one in inside or ["<module>"])
+    return Bug(kind="history", edits=tuple(edits), functions=tuple(functions), where="import")
 
 
 def line_edits(path: str, right: bytes, wrong: bytes) -> Iterator[Edit]:

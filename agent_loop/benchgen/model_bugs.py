@@ -47,7 +47,7 @@ def targets(path: str, text: bytes) -> Iterator[Target]:
     starts = [0]
     for line in text.split(b"\n"):
         starts.append(starts[-1] + len(line) + 1)
-    for name, node in _functions(tree, ""):
+    for name, node in named_functions(tree):
         last = node.end_lineno or node.lineno
         if _LEAST_LINES <= last - node.lineno + 1 <= _MOST_LINES:
             start, end = starts[node.lineno - 1], min(starts[last], len(text))
@@ -56,14 +56,15 @@ def targets(path: str, text: bytes) -> Iterator[Target]:
             yield Target(path=path, name=name, start=start, end=end, text=source, indent=indent)
 
 
-def _functions(
-    node: ast.AST, prefix: str
+def named_functions(
+    node: ast.AST, prefix: str = ""
 ) -> Iterator[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef]]:
+    """Functions and methods of a module with their qualified names; inner ones are theirs."""
     for one in ast.iter_child_nodes(node):
         if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef):
             yield f"{prefix}{one.name}", one
         elif isinstance(one, ast.ClassDef):
-            yield from _functions(one, f"{prefix}{one.name}.")
+            yield from named_functions(one, f"{prefix}{one.name}.")
 
 
 def read_bug(reply: str, target: Target) -> Bug:

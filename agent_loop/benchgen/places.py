@@ -68,8 +68,10 @@ def _only_says(node: ast.stmt) -> bool:
 
 
 def _claim_of(node: ast.stmt | None, text: str) -> str:
-    found = ast.get_source_segment(text, node.test) if isinstance(node, ast.Assert) else ""
-    return found if found and "\n" not in found else ""
+    if not isinstance(node, ast.Assert) or not _names_in(node.test):
+        return ""
+    found = ast.get_source_segment(text, node.test) or ""
+    return "" if "\n" in found else found
 
 
 def _asks_left(node: ast.stmt | None, known: Mapping[str, str]) -> bool:

@@ -4,7 +4,6 @@ import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from agent_loop.benchgen.examples import Example
 
@@ -76,7 +75,7 @@ def write_report(
         phrases = next(texts for start, texts in _OPENINGS.items() if said.startswith(start))
         opening = phrases[pick % len(phrases)].format(api=names[0])
     else:
-        title = f"{package}: {_plural(found)} {said}"
+        title = f"{package} {said}"
         opening = f"Something in {package} does not behave as documented."
     if names[1:]:
         opening += f" {_listed(names[1:])} suffer{'s' * (len(names) == 2)} as well."
@@ -109,12 +108,6 @@ def _chosen(found: Sequence[Example], names: Sequence[str]) -> list[Example]:
 
 def _listed(names: Sequence[str]) -> str:
     return " and ".join(f"`{one}`" for one in names)
-
-
-def _plural(found: Sequence[Example]) -> str:
-    module = PurePosixPath(found[0].test.partition("::")[0]).stem
-    words = module.removeprefix("test_").removesuffix("_test").replace("_", " ")
-    return f"one of the {words} features" if words else "a feature"
 
 
 def _shown(one: Example) -> str:

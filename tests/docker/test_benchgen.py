@@ -2,6 +2,7 @@
 
 import json
 import os
+import random
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ from agent_loop.assemble import Yard
 from agent_loop.benchgen.bugs import Bug, Edit
 from agent_loop.benchgen.ground import Given, Ground, prepare
 from agent_loop.benchgen.main import main
+from agent_loop.benchgen.model_bugs import targets
 from agent_loop.benchgen.origins import library_of
 from agent_loop.benchgen.sieve import Sieve
 from agent_loop.config import load, state_dir
@@ -200,6 +202,9 @@ def test_a_build_gives_tasks_and_the_same_ones_again(
     rows = [json.loads(line) for line in trees[0]["swebench.jsonl"].splitlines()]
     assert [row["instance_id"] for row in rows] == names
     assert not list(state_dir().glob("benchgen-*/right"))
+    assert main(["verify", str(tmp_path / "one"), "--runs", "1"], os.environ) == 0
+    said = capsys.readouterr().out
+    assert "gold passes 1 of 1, buggy tree passes 0 of 1, flaky 0; 9 proofs" in said
 
 
 def test_a_library_of_another_python_is_refused_with_both_versions(
@@ -218,35 +223,165 @@ def git(root: Path, *words: str) -> None:
     )  # fmt: skip
 
 
+SOMETIMES = """
+SEEN = []
+
+
+def test_before():
+    SEEN.append(1)
+    assert greet(3).startswith('H')
+
+
+def test_only_after_the_other():
+    assert SEEN and greet(3) == 'Hello 3'
+"""
+
+
 def test_history_keeps_the_mended_bug_and_quarantines_the_others(
     tmp_path: Path, project_image: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    root = lay(tmp_path / "shapes", FILES)
+    """Its tests fail with the fix, pass without it, or pass only after another one."""
+    root = lay(tmp_path / "shapes", {**FILES, "docs/conf.py": "version = 0\n"})
     core, tests = root / "shapes/core.py", root / "tests/test_core.py"
     git(root, "init", "-q")
 
-    def commit(source: tuple[str, str], test: str) -> None:
+    def commit(source: tuple[str, str], test: str) -> str:
         core.write_text(core.read_text().replace(*source))
         tests.write_text(tests.read_text() + test)
+        (root / "docs/conf.py").write_text(f"version = {test!r}\n")
         git(root, "add", "-A")
         git(root, "commit", "-qm", "x")
+        said = subprocess.run(
+            ["git", "rev-parse", "HEAD"], cwd=root, capture_output=True, text=True, check=True
+        )
+        return said.stdout[:10]
 
     commit(("", ""), "")
-    commit(("return MOST\n", "return MOST + 0\n"), "def test_same():\n    assert capped(8) == 5\n")
-    flaky = (
-        "import os\ndef test_odd():\n    assert greet('x') == 'hello x' or os.urandom(1)[0] < 0\n"
-    )
-    commit(('"Hello "', '"hello "'), flaky)
-    commit(
-        ("found += number", "found += abs(number)"),
-        "def test_abs():\n    assert total([-1]) == 1\n",
-    )
+    commits = {
+        "passes without it, or fails with it": commit(
+            ("return MOST\n", "return MOST + 0\n"),
+            "def test_same():\n    assert capped(8) == 5\n\n\n"
+            "def test_wrong():\n    assert capped(8) == 6\n",
+        ),
+        "sometimes": commit(('"Hello " + name', '"Hello " + str(name)'), SOMETIMES),
+        "mended": commit(
+            ("found += number", "found += abs(number)"),
+            "def test_abs():\n    assert total([-1]) == 1\n",
+        ),
+    }
     words = ["build", str(root), "--strategy", "history", "--out", str(tmp_path / "out")]
-    assert main([*words, "--count", "1", "--most-commits", "9"], os.environ) == 0, (
-        capsys.readouterr()
-    )
-    manifest = json.loads((tmp_path / "out/benchmark.json").read_text())
-    assert [one["kind"] for one in manifest["tasks"]] == ["history"]
+    assert main([*words, "--count", "9", "--jobs", "1"], os.environ) == 1, capsys.readouterr()
+    entries = json.loads((tmp_path / "out/build-log.json").read_text())["entries"]
+    fates = {one["detail"][:10]: one["fate"] for one in entries}
+    assert {kind: fates[name] for kind, name in commits.items()} == {
+        "passes without it, or fails with it": "equivalent",
+        "sometimes": "gate",
+        "mended": "accepted",
+    }, entries
+    (task,) = json.loads((tmp_path / "out/benchmark.json").read_text())["tasks"]
+    assert (task["kind"], task["functions"]) == ("history", ["shapes/core.py::total"])
     text = (tmp_path / "out/shapes-001.yaml").read_text()
     assert "`total`" in text
     assert "abs" not in text.replace("test_abs", "")
+    assert b"docs/conf.py" not in (tmp_path / "out/gold/shapes-001.patch").read_bytes()
+
+
+SUMS = """def grown(number):
+    if number > 2:
+        return number + 1
+    return number
+
+
+def halved(number):
+    if number > 2:
+        return number // 2
+    return number
+
+
+def doubled(number):
+    if number > 2:
+        return number * 2
+    return number
+
+
+def squared(number):
+    if number > 2:
+        return number * number
+    return number
+
+
+def negated(number):
+    if number > 2:
+        return -number
+    return number
+
+
+def wrapped(number):
+    if number > 2:
+        return [number]
+    return number
+
+
+def triple(number):
+    if number > 2:
+        return number * 3
+    return number
+"""
+ASKED = {"grown": "4", "halved": "1", "doubled": "6", "squared": "9", "negated": "-3",
+         "wrapped": "[3]", "triple": "9"}  # fmt: skip
+
+
+def rewritten(name: str, old: str, new: str) -> str:
+    """A model's answer: one function of `SUMS`, changed."""
+    start = SUMS.index(f"def {name}(")
+    text = SUMS[start : (SUMS + "\n\n\n").index("\n\n\n", start)]
+    return f"Here it is:\n\n```python\n{text.replace(old, new)}\n```\n"
+
+
+REPLIES: dict[str, dict[str, str]] = {
+    "grown": {"text": rewritten("grown", "number + 1", "number + 2")},
+    "halved": {"text": rewritten("halved", "", "")},
+    "doubled": {"text": "I would rather talk about something else: def doubled("},
+    "squared": {"text": rewritten("negated", "-number", "number")},
+    "negated": {"text": rewritten("negated", "-number", "number"), "finish": "length"},
+    "wrapped": {
+        "text": rewritten("wrapped", "return [number]", "raise ValueError('see sums/ops.py')")
+    },
+    "triple": {"text": rewritten("triple", "number * 3", "number * 3 + 0")},
+}
+
+
+def test_bugs_of_a_model_go_through_the_same_validation(
+    tmp_path: Path, project_image: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tests = "from sums.ops import *\nimport sums.ops\n\n\n"
+    for name, value in ASKED.items():
+        tests += f"def test_{name}():\n    assert sums.ops.{name}(3) == {value}\n\n\n"
+    files = {"sums/__init__.py": "", "sums/ops.py": SUMS, "tests/test_ops.py": tests}
+    root = lay(tmp_path / "sums", {**files, "pyproject.toml": FILES["pyproject.toml"]})
+    script = tmp_path / "replies.yaml"
+    script.write_text(json.dumps({"worker": [REPLIES[name] for name in asked_in_order(seed=2)]}))
+    words = ["build", str(root), "--strategy", "model", "--model", f"scripted:{script}"]
+    words += ["--out", str(tmp_path / "out"), "--count", "2", "--seed", "2", "--jobs", "1"]
+    assert main(words, os.environ) == 1
+    said = capsys.readouterr().out
+    assert "negated: the answer was cut" in said
+    assert "halved: nothing changed" in said
+    assert "doubled: " in said
+    assert "squared: another name or other parameters" in said
+    entries = json.loads((tmp_path / "out/build-log.json").read_text())["entries"]
+    assert {one["functions"][0].rpartition(":")[2]: one["fate"] for one in entries} == {
+        "grown": "accepted",
+        "wrapped": "leak",
+        "triple": "equivalent",
+    }
+    (task,) = json.loads((tmp_path / "out/benchmark.json").read_text())["tasks"]
+    assert (task["kind"], task["fail_to_pass"]) == ("model", 1)
+    assert "`grown` gives `5` instead of `4`" in (tmp_path / "out/sums-001.yaml").read_text()
+
+
+def asked_in_order(seed: int) -> list[str]:
+    """The functions that a model is asked about, first to last."""
+    names = [one.name for one in targets("sums/ops.py", SUMS.encode())]
+    random.Random(f"model:{seed}").shuffle(names)
+    return names

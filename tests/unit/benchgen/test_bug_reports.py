@@ -109,6 +109,13 @@ def test_addresses_are_no_part_of_a_report() -> None:
     assert cleaned(text) == "assert None == 'x'\n +  where None = f('y')"
 
 
+def test_where_a_module_lies_is_no_part_of_a_report() -> None:
+    text = "assert 5 == 4\n +  where 5 = sums.ops.grown(3)\n"
+    text += " +    where sums.ops = <module 'sums.ops' from '/project/sums/ops.py'>\n"
+    text += " +    where <module 'sums.ops' from '/project/sums/ops.py'> = sums.ops"
+    assert cleaned(text) == "assert 5 == 4\n +  where 5 = sums.ops.grown(3)"
+
+
 def test_a_helper_of_many_tests_is_not_the_subject() -> None:
     source = "from lib import memoize, raises\n\n"
     source += "def test_memo():\n    assert raises(TypeError, lambda: memoize(3)({}))\n\n"
@@ -175,6 +182,23 @@ def test_an_exception_that_does_not_come_is_asked_for() -> None:
     assert report.title == "`f` does not raise `ValueError`"
     assert "This should raise `ValueError`:\n\n```python\nwith pytest.raises" in report.body
     assert report.body.count("It does not.") == 1
+
+
+@pytest.mark.parametrize(
+    ("test", "check", "message", "title"),
+    [
+        ("test_x[a-as]", "want == f(one)", "assert 'as' == 'a'", "wrong result for `a-as`"),
+        ("test_x", "False, f(1)", "AssertionError: 3", "`f` gives a wrong result"),
+        ("test_x", "1 == f(1)", "assert 1 == 2", "wrong result: `1 == f(1)` should hold"),
+        ("test_x", "f(1) == 1", "assert 2 == 1", "`f` gives `2` instead of `1`"),
+        ("test_x", "open('x')", "ValueError: x", "lib raises `ValueError`: x"),
+    ],
+)
+def test_titles_say_what_is_known(test: str, check: str, message: str, title: str) -> None:
+    uses = "" if "open" in check else "from lib import f"
+    source = f"{uses}\n\ndef test_x():\n    assert {check}\n"
+    report = report_on(source, **{test: (4, message)})
+    assert report.title.endswith(title)
 
 
 def test_everything_that_suffers_is_named_and_shown() -> None:
