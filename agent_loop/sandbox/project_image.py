@@ -21,6 +21,7 @@ from agent_loop.sandbox.owner import MARK
 from agent_loop.sandbox.pip_settings import certificates, pip_config, proxies
 from agent_loop.sandbox.reaper import prune_images
 from agent_loop.sandbox.requirements import checked
+from agent_loop.sandbox.turns import place_of_turns, turn
 
 INSTALLED = Path(__file__).resolve().parent / "recipes"
 """Where the wheel has the files of the clone's `sandbox/`."""
@@ -41,6 +42,7 @@ class ImageBuilder:
         env: for the certificate bundle, the proxies and pip's own settings.
         notify: gets one line for each thing the owner should know.
         recipes: folder of the Dockerfile and its scripts.
+        turns: the file that all builds of this machine wait at.
     """
 
     def __init__(
@@ -51,12 +53,14 @@ class ImageBuilder:
         env: Mapping[str, str],
         notify: Callable[[str], None],
         recipes: Path = RECIPES,
+        turns: Path | None = None,
     ) -> None:
         self._engine = engine
         self._base = base
         self._env = env
         self._notify = notify
         self._recipes = recipes
+        self._turns = turns or place_of_turns()
         self._building = threading.Lock()
 
     def project_image(self, requirements: Sequence[str] = ()) -> str:
@@ -95,7 +99,9 @@ class ImageBuilder:
     # --- inner ---
 
     def _once(self, digest: str, build: Callable[[], str]) -> str:
-        with self._building:
+        if found := self._found(digest):
+            return found
+        with self._building, turn(self._turns):
             if found := self._found(digest):
                 return found
             image = build()

@@ -360,10 +360,9 @@ def test_old_images_of_ours_can_be_cleaned_up(engine, base_image):
     for number in range(5):
         with engine.client("commit") as api:
             made.append(make_image(api, base_image, number))
-    wanted = [*every_image_of_ours(engine, made), made[-1]]
-    removed = prune_images(engine, keep=wanted)
-    assert set(removed) == set(made[:-1])
-    prune_images(engine, keep=wanted[:-1])
+    removed = prune_images(engine, keep=[*every_image_of_ours(engine, made), made[-1]])
+    assert set(removed) & set(made) == set(made[:-1])
+    prune_images(engine, keep=every_image_of_ours(engine, made))
     assert set(every_image_of_ours(engine, [])) & set(made) == set()
 
 

@@ -4,6 +4,8 @@ import hashlib
 import io
 import json
 import tarfile
+import tempfile
+from pathlib import Path
 
 import pytest
 
@@ -17,8 +19,16 @@ from agent_loop.sandbox.image import (
     refuse_emulation,
     set_up_image,
 )
+from agent_loop.sandbox.turns import turn
 
 pytestmark = pytest.mark.docker
+
+
+@pytest.fixture
+def own_tags():
+    """The engine's tags for one test: the one that moves them would mislead others beside it."""
+    with turn(Path(tempfile.gettempdir()) / "agent-loop-tests-of-tags.lock"):
+        yield
 
 
 def test_no_pin_fails_closed(engine, tmp_path):
@@ -37,7 +47,7 @@ def test_a_pin_of_an_image_that_is_gone_fails_closed(engine, tmp_path):
 
 
 @pytest.mark.parametrize("text", ["{", json.dumps({"image": "sha256:" + "1" * 64}), None])
-def test_set_up_mends_the_pin_without_building_again(engine, base_image, tmp_path, text):
+def test_set_up_mends_the_pin_without_building_again(engine, base_image, own_tags, tmp_path, text):
     if text is not None:
         (tmp_path / "image.lock").write_text(text)
     said = []
@@ -48,7 +58,7 @@ def test_set_up_mends_the_pin_without_building_again(engine, base_image, tmp_pat
     assert ("damaged" in " ".join(said)) == (text == "{")
 
 
-def test_what_is_built_on_a_base_is_never_taken_for_one(engine, base_image, tmp_path):
+def test_what_is_built_on_a_base_is_never_taken_for_one(engine, base_image, own_tags, tmp_path):
     """Labels are inherited, and the tag can be moved by anybody who may use the engine."""
     name = f"agent-loop-base:{recipe().digest}"
     with engine.client("prepare") as api:
