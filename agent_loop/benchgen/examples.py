@@ -15,7 +15,10 @@ _RAISED = re.compile(
     r"^(?:[A-Za-z_][\w.]*\.)?([A-Z]\w*(?:Error|Exception|Exit|Warning|Interrupt|Iteration))\b"
 )
 _NOT_RAISED = re.compile(r"DID NOT RAISE .*?([A-Z]\w+)|^AssertionError: ([A-Z]\w+) not raised")
-_VERDICT = re.compile(r"^(?:AssertionError: )?assert (.{1,60}) (?:==|is) (.{1,60})$")
+_VERDICT = re.compile(
+    r"^(?:(?:AssertionError: )?assert (.{1,60}) (?:==|is) (.{1,60})|"
+    r"AssertionError: (.{1,60}) != (.{1,60}))$"
+)
 _SAYS_NOTHING = re.compile(r"^(?:AssertionError: ?)?(?:assert (?:False|None|not True))?$")
 _ADVICE = re.compile(r"^ *(?:Use -v+ to get more diff|\.\.\.Full output truncated.*)$")
 _MODULE = re.compile(r"<module '([\w.]+)' from '[^']*'>")
@@ -67,9 +70,10 @@ class Example:
             return f"{self.symptom}: {says}" if fits else self.symptom
         if self.symptom != "gives a wrong result":
             return self.symptom
-        values = _VERDICT.match(first)
-        if values and self.asks_left and len(values[1] + values[2]) <= _TITLE_CHARS:
-            return f"gives `{values[1]}` instead of `{values[2]}`"
+        verdict = _VERDICT.match(first)
+        values = [one for one in verdict.groups() if one] if verdict else []
+        if values and self.asks_left and len("".join(values)) <= _TITLE_CHARS:
+            return f"gives `{values[0]}` instead of `{values[1]}`"
         if self.case:
             return f"{self.symptom} for `{self.case}`"
         fits = 0 < len(self.claim) <= _TITLE_CHARS

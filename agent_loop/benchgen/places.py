@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agent_loop import syntax
 
-_LINES, _LINE_CHARS = 12, 160
+_LINES, _LINE_CHARS = 16, 160
 """Of one statement that is shown."""
 _SETUP = 4
 """Statements shown before a failing one."""
@@ -63,24 +63,44 @@ def _found(
 def _only_says(node: ast.stmt) -> bool:
     """It was reached because something is wrong, and only passes that on."""
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call):
-        return (_dotted(node.value.func) or [""])[-1] == "fail"
-    return isinstance(node, ast.Raise)
+        return _method(node.value) == "fail"
+    never = isinstance(node, ast.Assert) and isinstance(node.test, ast.Constant)
+    return never or isinstance(node, ast.Raise)
+
+
+def _claimed(node: ast.stmt | None) -> ast.expr | None:
+    """What an assertion holds to be true, in the manner of pytest or of unittest."""
+    if isinstance(node, ast.Assert):
+        return node.test
+    if not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Call):
+        return None
+    method, given = _method(node.value), node.value.args
+    if method == "assertTrue" and given:
+        return given[0]
+    if method in ("assertEqual", "assertEquals") and len(given) > 1:
+        return ast.Compare(left=given[0], ops=[ast.Eq()], comparators=[given[1]])
+    return None
 
 
 def _claim_of(node: ast.stmt | None, text: str) -> str:
-    if not isinstance(node, ast.Assert) or not _names_in(node.test):
+    claimed = _claimed(node)
+    if claimed is None or not _names_in(claimed):
         return ""
-    found = ast.get_source_segment(text, node.test) or ""
-    return "" if "\n" in found else found
+    found = ast.get_source_segment(text, claimed) if isinstance(node, ast.Assert) else None
+    return found if found and "\n" not in found else ast.unparse(claimed)
 
 
 def _asks_left(node: ast.stmt | None, known: Mapping[str, str]) -> bool:
-    if not isinstance(node, ast.Assert) or not isinstance(node.test, ast.Compare):
+    said = _claimed(node)
+    if not isinstance(said, ast.Compare):
         return False
-    said = node.test
     alone = len(said.ops) == 1 and isinstance(said.ops[0], ast.Eq | ast.Is)
     left, right = (set(_called(one, known)) for one in (said.left, said.comparators[0]))
     return alone and bool(left) and not right
+
+
+def _method(call: ast.Call) -> str:
+    return call.func.attr if isinstance(call.func, ast.Attribute) else ""
 
 
 def _telling(tree: ast.Module, known: Mapping[str, str]) -> dict[str, float]:
@@ -178,6 +198,8 @@ def _text_of(node: ast.stmt, text: str) -> str:
     block = lines[first:last]
     indent = min((len(one) - len(one.lstrip()) for one in block if one.strip()), default=0)
     kept = [one[indent:].rstrip()[:_LINE_CHARS] for one in block[:_LINES]]
+    if len(block) > _LINES:
+        kept.append(f"# … {len(block) - _LINES} more lines")
     if isinstance(node, ast.Return):
         kept[0] = kept[0].removeprefix("return").lstrip()
     return "\n".join(kept)

@@ -189,6 +189,14 @@ def test_an_exception_that_does_not_come_is_asked_for() -> None:
     [
         ("test_x[a-as]", "want == f(one)", "assert 'as' == 'a'", "wrong result for `a-as`"),
         ("test_x", "False, f(1)", "AssertionError: 3", "`f` gives a wrong result"),
+        ("test_x", "self.assertEqual(f(1), 2)", "AssertionError: 3 != 2", "`3` instead of `2`"),
+        ("test_x", "self.assertTrue(f(1))", "AssertionError: x", "`f(1)` should hold"),
+        (
+            "test_x",
+            "self.assertEqual(2, f(1))",
+            "AssertionError: 2 != 3",
+            "`2 == f(1)` should hold",
+        ),
         ("test_x", "1 == f(1)", "assert 1 == 2", "wrong result: `1 == f(1)` should hold"),
         ("test_x", "f(1) == 1", "assert 2 == 1", "`f` gives `2` instead of `1`"),
         ("test_x", "open('x')", "ValueError: x", "lib raises `ValueError`: x"),
@@ -196,9 +204,19 @@ def test_an_exception_that_does_not_come_is_asked_for() -> None:
 )
 def test_titles_say_what_is_known(test: str, check: str, message: str, title: str) -> None:
     uses = "" if "open" in check else "from lib import f"
-    source = f"{uses}\n\ndef test_x():\n    assert {check}\n"
+    claim = check if check.startswith("self.") else f"assert {check}"
+    source = f"{uses}\n\ndef test_x():\n    {claim}\n"
     report = report_on(source, **{test: (4, message)})
     assert report.title.endswith(title)
+
+
+def test_a_long_statement_is_cut_where_one_can_see_it() -> None:
+    rows = "".join(f"        {number},\n" for number in range(30))
+    source = (
+        f"from lib import f\n\ndef test_x():\n    want = [\n{rows}    ]\n    assert f(1) == want\n"
+    )
+    report = report_on(source, test_x=(36, "assert 1 == [0]"))
+    assert "    14,\n# … 16 more lines\nassert f(1) == want\n" in report.body
 
 
 def test_everything_that_suffers_is_named_and_shown() -> None:
