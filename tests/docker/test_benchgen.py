@@ -10,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from agent_loop.assemble import Yard
-from agent_loop.benchgen.bugs import Bug, Edit
+from agent_loop.benchgen.accept import Court, Refused
+from agent_loop.benchgen.bugs import Bug, Edit, combined
+from agent_loop.benchgen.build import Build
 from agent_loop.benchgen.ground import Given, Ground, prepare
 from agent_loop.benchgen.main import main
 from agent_loop.benchgen.model_bugs import targets
 from agent_loop.benchgen.origins import library_of
 from agent_loop.benchgen.sieve import Sieve
+from agent_loop.benchgen.wording import Report
 from agent_loop.config import load, state_dir
 from agent_loop.errors import UserError
 
@@ -174,6 +177,44 @@ def test_bugs_at_import_time_are_seen_by_every_importer(sieve: Sieve) -> None:
         "tests/test_box.py::test_room",
         "tests/test_core.py::test_capped",
     }
+
+
+@pytest.fixture
+def court(ground: Ground, yard: Yard, tmp_path: Path) -> Court:
+    return Court(ground=ground, yard=yard, work=tmp_path / "court", packages=("shapes",))
+
+
+LATER = bug("shapes/core.py", "number = 0", "number = 1")
+NEGATIVE = bug("shapes/core.py", "found += number", "found -= number")
+
+
+def test_a_build_combines_bugs_each_of_which_has_to_be_mended(
+    ground: Ground, sieve: Sieve, court: Court
+) -> None:
+    build = Build(
+        ground=ground, sieve=sieve, court=court, count=1, seed=0, jobs=1, say=lambda _: None
+    )
+    one = bug("shapes/core.py", "found = 0", "found = 1")
+    (task,) = build.run(iter([one, DEFAULT, LATER, DATACLASS, DECORATOR, NEGATIVE]))
+    assert task.bug.edits == (*LATER.edits, *NEGATIVE.edits)
+    assert task.wanted == ("tests/test_core.py::test_count_up", "tests/test_core.py::test_total")
+    assert task.certificate["partial_patches_refused"] == 2
+    fates = {entry.bug.id: entry.fate for entry in build.journal.entries}
+    assert fates == {task.bug.id: "accepted", LATER.id: "part", NEGATIVE.id: "part"}
+
+
+def test_a_combined_bug_with_a_site_that_does_not_matter_is_refused(
+    sieve: Sieve, court: Court
+) -> None:
+    idle = bug("shapes/core.py", "found += number", "found += number + 0")
+    both = combined([LATER, idle])
+    assert both is not None
+    (found,) = sieve.explain(sieve.sift([both]))
+    report = court.report(found)
+    assert isinstance(report, Report)
+    verdict = court.hear(found, report)
+    assert isinstance(verdict, Refused)
+    assert (verdict.fate, verdict.detail) == ("not needed", "passes with one site left")
 
 
 def test_a_build_gives_tasks_and_the_same_ones_again(
