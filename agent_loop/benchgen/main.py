@@ -69,9 +69,11 @@ def _work(options: Options, yard: Yard) -> Iterator[Path]:
 
         def close() -> None:
             print("stopped; nothing was written", file=sys.stderr)
-            yard.close()
+            # Folders first: a busy engine may take longer over containers than we are given,
+            # and the next start removes those.
             shutil.rmtree(_partial(options), ignore_errors=True)
             discard(place)
+            yard.close()
 
         with leaving_clean(close):
             yield place
