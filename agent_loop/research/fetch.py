@@ -138,6 +138,8 @@ class _Watch:
         stream = info.get("return_value")
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self._streams.append(cast(httpcore.NetworkStream, stream))
+            if self.fired:  # the time was up before there was anything to cut
+                self._cut()
 
     def _cut(self) -> None:
         self.fired = True

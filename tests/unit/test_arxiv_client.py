@@ -4,8 +4,10 @@
 import contextlib
 import itertools
 import json
+import socket
 import sys
 import time
+from dataclasses import replace
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -18,7 +20,7 @@ from agent_loop.research import frozen
 from agent_loop.research.atom import FeedProblem, read_feed
 from agent_loop.research.cache import Cache
 from agent_loop.research.client import ArxivClient, ClientSettings, user_agent
-from agent_loop.research.fetch import Bounds
+from agent_loop.research.fetch import Bounds, _Watch
 from agent_loop.research.hosts import server
 from agent_loop.research.pace import Pace
 from tests.fakes.arxiv_server import Answer, FakeArxiv, entry, feed
@@ -29,7 +31,10 @@ GOOD = feed(
     entry("2402.00002v1", "Two.", published="2024-02-01T00:00:00Z"),
 )
 QUERY = '(abs:"state space model" OR abs:"mamba") AND abs:"mixture of experts"'
-BOUNDS = Bounds(connect_s=1.0, read_s=0.3, total_s=0.5, max_bytes=1 << 20)
+BOUNDS = Bounds(connect_s=20.0, read_s=20.0, total_s=40.0, max_bytes=1 << 20)
+# For what is too slow: where nothing comes, and where something comes for ever.
+SILENT = replace(BOUNDS, read_s=0.4)
+DRIPS = replace(BOUNDS, total_s=0.5)
 
 
 class QuickClock(SystemClock):
@@ -101,10 +106,10 @@ FAULTS = {
     "503": ([Answer(status=503)], "HTTP 503: it is overloaded", 3),
     "500": ([Answer(status=500)], "HTTP 500", 3),
     "404": ([Answer(b"<html><h1>Not here</h1></html>", status=404)], "HTTP 404: Not here", 1),
-    "stall": ([Answer(GOOD, stall_s=30)], "did not answer in time", 3),
-    "a byte now and then": ([Answer(GOOD, drip_s=0.1)], "took longer than 0.5 s", 3),
-    "a header byte now and then": ([Answer(GOOD, drip_head_s=0.1)], "took longer than 0.5 s", 3),
-    "dripping without a length": ([Answer(GOOD, drip_s=0.1, unsized=True)], "took longer than 0.5 s", 3),
+    "stall": ([Answer(GOOD, stall_s=90)], "did not answer in time", 3, SILENT),
+    "a byte now and then": ([Answer(GOOD, drip_s=0.1)], "took longer than 0.5 s", 3, DRIPS),
+    "a header byte now and then": ([Answer(GOOD, drip_head_s=0.1)], "took longer than 0.5 s", 3, DRIPS),
+    "dripping without a length": ([Answer(GOOD, drip_s=0.1, unsized=True)], "took longer than 0.5 s", 3, DRIPS),
     "malformed XML": ([Answer(GOOD[:-20])], "the XML is broken at line", 1),
     "no XML at all": ([Answer(b"Rate exceeded.")], "the XML is broken at line 1", 1),
     "nothing": ([Answer(b"")], "the XML is broken at line 1", 1),
@@ -121,13 +126,27 @@ FAULTS = {
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_fault_has_its_message(name, tmp_path, record_property):
-    answers, said, requests = FAULTS[name]
-    fake, fault = ask(tmp_path, *answers)
+    answers, said, requests, *bounds = FAULTS[name]
+    fake, fault = ask(tmp_path, *answers, bounds=bounds[0] if bounds else BOUNDS)
     assert isinstance(fault, FaultError)
     assert said in str(fault)
     assert "Traceback" not in str(fault)
     assert len(fake.asked) == requests
     record_property("message", str(fault))
+
+
+def test_a_connection_made_after_the_time_was_up_is_cut_too():
+    near, far = socket.socketpair()
+
+    class Stream:
+        def get_extra_info(self, name):
+            return near
+
+    with near, far, _Watch(0.0) as watch:
+        watch._timer.join()
+        watch.hear("connection.connect_tcp.complete", {"return_value": Stream()})
+        far.settimeout(20)
+        assert far.recv(1) == b""
 
 
 def test_nobody_there(tmp_path):
