@@ -66,7 +66,7 @@ def run(root, url, dies=""):
     task = ResearchTask(
         name="r", task="What is open?", query="all:open", max_papers=5, base_url=url
     )
-    bounds = Bounds(connect_s=2, read_s=5, total_s=10)
+    bounds = Bounds(connect_s=20, read_s=60, total_s=60)
     cache = (DyingCache if dies == "cache" else Cache)(root / "answers")
 
     def client():

@@ -25,15 +25,15 @@ def cloud(request):
     return request.param
 
 
-def model(provider, server, *, key=KEY, name="tiny-1", url=None, **options):
+def model(provider, server, *, key=KEY, name="tiny-1", url=None, read_s=30.0, **options):
     settings = ModelSettings(
         provider=provider,
         model=name,
         base_url=url or server.url,
         api_key=key,
         options=ModelOptions(**options),
-        read_s=0.4,
-        connect_s=2,
+        read_s=read_s,
+        connect_s=20,
     )
     return make_model(settings, clock=FakeClock())
 
@@ -45,8 +45,8 @@ FATAL = {
     "error_in_stream": r"server error inside the answer.*\(3 tries",
     "no_done": r"broke off before its end \(3 tries",
     "drop": r"\(3 tries",
-    "stall": r"fell silent for 0.4 s \(3 tries",
-    "slow_first_byte": r"nothing came for 0.4 s \(3 tries",
+    "stall": r"fell silent for 0.6 s \(3 tries",
+    "slow_first_byte": r"nothing came for 0.6 s \(3 tries",
 }
 
 
@@ -54,10 +54,10 @@ FATAL = {
 def test_a_fault_that_stays_stops_the_run(cloud, fault):
     provider, server_class = cloud
     with (
-        server_class(*[Turn(fault=fault, seconds=2)] * 3) as server,
+        server_class(*[Turn(fault=fault, seconds=60)] * 3) as server,
         pytest.raises(ModelUnavailable, match=FATAL[fault]),
     ):
-        model(provider, server).ask(HELLO)
+        model(provider, server, read_s=0.6 if "0.6 s" in FATAL[fault] else 30).ask(HELLO)
     assert len(server.chats()) == (1 if fault == "404" else 3)
 
 

