@@ -131,7 +131,10 @@ def test_every_fault_has_its_message(name, tmp_path, record_property):
     assert isinstance(fault, FaultError)
     assert said in str(fault)
     assert "Traceback" not in str(fault)
-    assert len(fake.asked) == requests
+    if bounds:  # a busy machine may be cut off before it has asked
+        assert f"after {requests} tries" in str(fault)
+    else:
+        assert len(fake.asked) == requests
     record_property("message", str(fault))
 
 
