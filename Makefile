@@ -12,9 +12,11 @@ DEMO_MODEL ?= embedded:smollm2-135m
 
 .PHONY: run demo test check setup env env-dev engine image format clean bench endurance fuzz release-check
 
-# 256 tokens are enough for this task: the small model only rambles with more.
+# 256 tokens are enough for this task: the small model only rambles with more. The seed is one
+# with which it gets there: a first run that ends at the owner call looks like a broken set-up.
 run: setup
-	$(PY) loop.py $(DEMO) $(foreach r,all escalation,--model $(r)=$(DEMO_MODEL)) --set model_options.default.num_predict=256
+	$(PY) loop.py $(DEMO) $(foreach r,all escalation,--model $(r)=$(DEMO_MODEL)) \
+		--set model_options.default.num_predict=256 --set model_options.default.seed=1
 
 # A bug in a project, mended by answers that were written down: no model, the real gate.
 demo: setup
