@@ -15,10 +15,11 @@ import subprocess
 import sys
 import tempfile
 import time
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 
+from agent_loop import procs
 from agent_loop.assemble import Yard
 from agent_loop.benchgen.build import single_bugs
 from agent_loop.benchgen.ground import Given, Ground, prepare
@@ -129,8 +130,7 @@ class Peer:
     def turn(self, seconds: float, spent: Spent) -> None:
         """As many more as it judges in this time."""
         before, used, began = self.done(), _of_children(), time.monotonic()
-        with suppress(subprocess.TimeoutExpired):
-            self._call("exec", "cr.toml", "cr.sqlite", timeout=seconds)
+        self._call("exec", "cr.toml", "cr.sqlite", timeout=seconds)
         spent.wall_s += time.monotonic() - began
         spent.cpu_s += _of_children() - used
         spent.judged += self.done() - before
@@ -141,10 +141,11 @@ class Peer:
             return int(count)
 
     def _call(self, *words: str, timeout: float = 120.0) -> None:
+        """Its whole group ends with the time: an endless mutant would run on for ever."""
         program = str(self.python.with_name("cosmic-ray"))
-        subprocess.run(
-            [program, *words], cwd=self.root, check=True, timeout=timeout, capture_output=True
-        )
+        done = procs.run([program, *words], cwd=self.root, timeout_s=timeout)
+        if done.code and not done.timed_out:
+            raise RuntimeError(f"cosmic-ray {words[0]}: exit {done.code}: {done.err[-300:]!r}")
 
 
 def _of_children() -> float:

@@ -1,7 +1,7 @@
 """The right library, ready: its image, its tests' outcomes, and which test runs which line."""
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -210,7 +210,9 @@ class _Finder:
                 if first.outcomes.get(name) != second.outcomes.get(name)
             )
         )
-        steady = {one: out for one, out in first.outcomes.items() if one not in flaky}
+        steady = {
+            one: first.outcomes[one] for one in suite_order(first.outcomes) if one not in flaky
+        }
         if "passed" not in steady.values():
             raise UserError(f"{self.library.name}: no test passes: {first.answer.ending}")
         settled = layout.without(flaky)
@@ -224,3 +226,14 @@ class _Finder:
             flaky=flaky,
             seconds=max(first.answer.seconds, second.answer.seconds),
         )
+
+
+def suite_order(names: Iterable[str]) -> list[str]:
+    """Tests as the suite has them, the cases of one test by name.
+
+    A test whose cases come out of a set is collected in another order each time, and everything
+    that is built here has to be the same bytes again.
+    """
+    place: dict[str, int] = {}
+    named = [(place.setdefault(one.partition("[")[0], len(place)), one) for one in names]
+    return [one for _, one in sorted(named)]

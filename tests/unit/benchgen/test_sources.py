@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from agent_loop.benchgen.ground import suite_order
 from agent_loop.benchgen.history import line_edits
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.layout import command_for, declared, named_like, wanted_python
@@ -271,3 +272,11 @@ def test_a_missing_module_is_looked_for_among_what_is_declared() -> None:
     assert named_like("dateutil", ["python-dateutil>=2", "six"]) == "python-dateutil>=2"
     assert named_like("freezegun", ["freezegun==1.0"]) == "freezegun==1.0"
     assert named_like("other", ["six"]) == "other"
+
+
+def test_cases_out_of_a_set_have_one_order():
+    """Such cases are collected in another order by every process."""
+    names = ["t.py::test_b[rice]", "t.py::test_b[fish]", "t.py::test_a", "t.py::test_b[x[1]]"]
+    wanted = ["t.py::test_b[fish]", "t.py::test_b[rice]", "t.py::test_b[x[1]]", "t.py::test_a"]
+    assert suite_order(names) == wanted
+    assert suite_order([names[1], names[3], names[0], names[2]]) == wanted
