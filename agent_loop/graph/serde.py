@@ -8,7 +8,6 @@ import json
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, cast
 
 from langgraph.types import Interrupt
 
@@ -19,7 +18,6 @@ LONG_CHARS = 256
 MAX_TEXT_BYTES = 8 << 20
 _MAX_DOCUMENT_BYTES = 64 << 20
 _TAG = "$"
-_ATOMS = frozenset({type(None), bool, int, float})
 _KIND = "agent-loop-json"
 _PACKED = "agent-loop-json-z"
 Fetch = Callable[[str], object]
@@ -60,21 +58,23 @@ class JsonSerde:
             raise unreadable(f"a saved step is damaged ({error})") from error
 
     def _plain(self, value: object) -> Json:
-        # By exact type: a step has some two hundred values, and every one passes here.
-        kind = type(value)
-        if kind in _ATOMS:
-            return cast(Json, value)
-        if kind is str:
-            text = cast(str, value)
-            return {_TAG: "text", "hash": self._keep(text)} if len(text) > LONG_CHARS else text
-        if kind is dict:
-            return self._plain_dict(cast(dict[object, object], value))
-        if kind is list or kind is tuple:
-            return [
-                item if type(item) in _ATOMS else self._plain(item)
-                for item in cast(list[Any], value)
-            ]
-        return self._plain_other(value)
+        # The frequent first: a step has some two hundred values, and every one passes here.
+        if value is None or isinstance(value, bool | int | float):
+            return value
+        if isinstance(value, str):
+            return {_TAG: "text", "hash": self._keep(value)} if len(value) > LONG_CHARS else value
+        if isinstance(value, dict):
+            return self._plain_dict(value)
+        if isinstance(value, list | tuple):
+            return [self._plain(item) for item in value]
+        if isinstance(value, Kept):
+            return {_TAG: "text", "hash": self._keep(value.text)}
+        if isinstance(value, Interrupt):
+            return {_TAG: "interrupt", "value": self._plain(value.value), "id": value.id}
+        if isinstance(value, BaseException):
+            # langgraph notes a failed task's error; nobody reads it back
+            return repr(value)[:1_000]
+        raise TypeError(f"a {type(value).__name__} cannot be saved: states are plain JSON")
 
     def _plain_dict(self, value: dict[object, object]) -> Json:
         plain: dict[str, Json] = {}
@@ -83,24 +83,6 @@ class JsonSerde:
                 raise TypeError(f"only text keys other than '{_TAG}' can be saved")
             plain[key] = self._plain(item)
         return plain
-
-    def _plain_other(self, value: object) -> Json:
-        if isinstance(value, Kept):
-            return {_TAG: "text", "hash": self._keep(value.text)}
-        if isinstance(value, Interrupt):
-            return {_TAG: "interrupt", "value": self._plain(value.value), "id": value.id}
-        if isinstance(value, BaseException):
-            # langgraph notes a failed task's error; nobody reads it back
-            return repr(value)[:1_000]
-        if isinstance(value, dict):
-            return self._plain_dict(value)
-        if isinstance(value, list | tuple):
-            return [self._plain(item) for item in value]
-        if isinstance(value, str):
-            return self._plain(str(value))
-        if isinstance(value, int | float):
-            return value
-        raise TypeError(f"a {type(value).__name__} cannot be saved: states are plain JSON")
 
     def _rich(self, value: Json) -> object:
         if isinstance(value, list):

@@ -5,7 +5,6 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
-from typing import cast
 
 from agent_loop.errors import StoreFault
 from agent_loop.paths import append_line
@@ -74,21 +73,17 @@ def clean(fields: Mapping[str, Json], redacted: Callable[[str], str] = redact) -
         return whole if len(whole) < _SHORTEST_SECRET else redacted(whole)
 
     def any_value(value: Json) -> Json:
-        # By exact type first: there are hundreds of values in an event, and a look at the class
-        # hierarchy costs as much as the redaction.
-        kind = type(value)
-        if kind is str:
-            return text(cast(str, value))
-        if kind is int or kind is bool or value is None:
+        if isinstance(value, str):
+            return text(value)
+        if value is None or isinstance(value, int):
             return value
         if isinstance(value, float):
             return value if math.isfinite(value) else None
-        if isinstance(value, str):
-            return text(value)
+        # Concrete types first: asking an abstract class costs as much as the redaction.
+        if isinstance(value, list | tuple):
+            return [any_value(item) for item in value]
         if isinstance(value, dict | Mapping):
             return {text(str(key)): any_value(item) for key, item in value.items()}
-        if isinstance(value, int):
-            return value
         return [any_value(item) for item in value]
 
     return {text(str(key)): any_value(item) for key, item in fields.items()}
