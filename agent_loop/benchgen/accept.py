@@ -13,6 +13,7 @@ import yaml
 from agent_loop import tasks
 from agent_loop.assemble import Yard
 from agent_loop.benchgen.bugs import Bug, Edit
+from agent_loop.benchgen.certificate import certified
 from agent_loop.benchgen.difficulty import Difficulty, estimate
 from agent_loop.benchgen.examples import Example, examples
 from agent_loop.benchgen.ground import Ground
@@ -26,6 +27,9 @@ from agent_loop.errors import ReplyError, UserError
 from agent_loop.ports import Candidate, Verdict
 from agent_loop.tasks import ProjectTask
 from agent_loop.workspace import FileState, write_patch
+
+GOLD_RUNS = 3
+"""The gate draws what it alters: a gold patch that holds by luck is no gold patch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,15 +148,14 @@ class Court:
             return failing or Refused(bug=bug, fate="equivalent", detail="in the whole suite")
         if len(failing) > len(self.ground.passing) // 4:
             return Refused(bug=bug, fate="too broad", detail=f"{len(failing)} tests")
-        digest = hashlib.sha256(gold).hexdigest()
-        verdict = check.judge(Candidate(answer=gold.decode(), digest=digest))
-        if not verdict.passed:
-            return Refused(bug=bug, fate="gate", detail=verdict.reason[:200])
+        verdicts = [check.judge(candidate(gold)) for _ in range(GOLD_RUNS)]
+        for verdict in verdicts:
+            if not verdict.passed:
+                return Refused(bug=bug, fate="gate", detail=verdict.reason[:200])
         for part in self.partial(bug):
-            digest = hashlib.sha256(part).hexdigest()
-            if check.judge(Candidate(answer=part.decode(), digest=digest)).passed:
+            if check.judge(candidate(part)).passed:
                 return Refused(bug=bug, fate="not needed", detail="passes with one site left")
-        return verdict
+        return verdicts[0]
 
     def partial(self, bug: Bug) -> list[bytes]:
         """For each site of a combined bug the patch that mends all others."""
@@ -189,25 +192,9 @@ class Court:
         self, found: Sifted, report: Report, wanted: tuple[str, ...], gold: bytes,
         verdict: Verdict, check: ProjectCheck,
     ) -> Accepted:  # fmt: skip
-        evidence = check.evidence()
         keep = tuple(
             one for one in self.ground.outcomes if one in self.ground.passing and one not in wanted
         )
-        certificate = {
-            "version": 1,
-            "gold_sha256": hashlib.sha256(gold).hexdigest(),
-            "image": evidence["image"],
-            "tree_hash": evidence["tree_hash"],
-            "test_tree_hash": evidence["test_tree_hash"],
-            "red_runs": 2,
-            "partial_patches_refused": len(self.partial(found.bug)),
-            "wanted": list(wanted),
-            "executed": len(verdict.executed),
-            "proofs": [
-                {"name": one.name, "held": one.held, "detail": one.detail} for one in verdict.proofs
-            ],
-            "looks": [{"signal": one.signal, "detail": one.detail} for one in verdict.looks],
-        }
         return Accepted(
             ground=self.ground,
             bug=found.bug,
@@ -217,8 +204,22 @@ class Court:
             keep=keep,
             gold=gold,
             test_files=tuple(sorted({one.partition("::")[0] for one in wanted})),
-            certificate=certificate,
+            certificate=certified(
+                gold,
+                wanted,
+                verdict,
+                check.evidence(),
+                gold_runs=GOLD_RUNS,
+                partial_patches_refused=len(self.partial(found.bug)),
+            ),
         )
+
+
+def candidate(patch: bytes) -> Candidate:
+    """A patch as the gate takes it."""
+    return Candidate(
+        answer=patch.decode("utf-8", "replace"), digest=hashlib.sha256(patch).hexdigest()
+    )
 
 
 def lay(ground: Ground, bug: Bug, folder: Path) -> None:

@@ -1,6 +1,5 @@
 """Runs every task of a finished benchmark again: green with the gold patch, red without it."""
 
-import hashlib
 import json
 import re
 import shutil
@@ -12,10 +11,10 @@ from typing import Any
 
 from agent_loop import tasks
 from agent_loop.assemble import Yard
+from agent_loop.benchgen.accept import candidate
 from agent_loop.benchgen.output import CERTIFICATES, GOLD, MANIFEST, PROJECTS
 from agent_loop.checks.project import ProjectCheck
 from agent_loop.errors import ReplyError, StoreFault, UserError
-from agent_loop.ports import Candidate
 from agent_loop.tasks import ProjectTask
 from agent_loop.workspace import FileState, write_patch
 
@@ -130,12 +129,12 @@ class Verifier:
 
     def _judged(self, task: ProjectTask, check: ProjectCheck, *, also_nothing: bool) -> Verified:
         gold = self._read(GOLD, f"{task.name}.patch")
-        verdict = check.judge(_candidate(gold))
+        verdict = check.judge(candidate(gold))
         nothing = zip(NOTHING, (b"", self._comment(gold, task)), strict=True)
         passed = [
             said
             for said, patch in (nothing if also_nothing else ())
-            if check.judge(_candidate(patch)).passed
+            if check.judge(candidate(patch)).passed
         ]
         problems = [f"{said} passes" for said in passed]
         if not verdict.passed:
@@ -157,12 +156,6 @@ class Verifier:
         data = self._read(PROJECTS, f"{task.name}/{path}")
         more = data + (b"" if data.endswith(b"\n") else b"\n") + b"# nothing\n"
         return write_patch({path: FileState(data=data)}, {path: FileState(data=more)})
-
-
-def _candidate(patch: bytes) -> Candidate:
-    return Candidate(
-        answer=patch.decode("utf-8", "replace"), digest=hashlib.sha256(patch).hexdigest()
-    )
 
 
 def summary(found: Sequence[Verified]) -> str:

@@ -1,13 +1,19 @@
-"""Forty small bugs, each with its right fix and a test of some kind: none may be refused.
+"""Small bugs, each with its right fix and a test of some kind: none may be refused.
 
 One entry: module text, what the fix replaces, by what, and the test (in a file of its own).
 """
 
+MANY = 125
+"""More than the twins that one run holds (120)."""
 HEAD = "import pytest\nimport unittest\nfrom case_{name} import *\n\n\n"
 
 
 def unit(body):
     return f"class TestIt(unittest.TestCase):\n    def test_it(self):\n        {body}\n"
+
+
+def many(body, tests=MANY):
+    return "\n\n".join(f"def test_{n}():\n    {body.format(n=n + 2)}\n" for n in range(tests))
 
 
 FIXES = {
@@ -289,6 +295,27 @@ FIXES = {
         "@register\ndef one():\n    return 1\n",
         ("SEEN.append(f)", "SEEN.append(f.__name__)"),
         "def test_it():\n    assert SEEN == ['one']\n",
+    ),
+    "more_tests_without_a_check_than_twins_of_one_run": (
+        "def quiet(x):\n    return 1 / (x - x)\n",
+        ("(x - x)", "x"),
+        many("quiet({n})"),
+    ),
+    "more_checks_than_twins_of_one_run_and_most_never_run": (
+        "def same(x):\n    return x + 1\n",
+        ("x + 1", "x"),
+        many(
+            "for x in ():\n" + "        assert x == {n}\n" * 5 + "    assert same({n}) == {n}",
+            tests=25,
+        ),
+    ),
+    "more_doctests_than_twins_of_one_run": (
+        "def one():\n    return 2\n\n\n"
+        + "\n\n".join(
+            f'def one_{n}():\n    """Do.\n\n    >>> one()\n    1\n    """\n' for n in range(MANY)
+        ),
+        ("return 2", "return 1"),
+        "",
     ),
     "carriage_returns": (
         "def line(x):\r\n    return x\r\n",

@@ -140,7 +140,7 @@ class ProjectJudge:
         found.add(proofs.lines_ran(named["lines"], wanted, patch.lines, inside=inside))
         found.lines = proofs.lines_of(named["lines"], patch.lines)
         found.proofs.append(proofs.nothing_replaced(self.frozen, named["lines"]))
-        parts = _must_fail(copies, named)
+        parts = self._parts(patch, wanted, copies, named)
         found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))
         found.proofs.append(proofs.alone_passes(named["alone"], wanted))
         found.proofs.append(proofs.renamed_passes(named["renamed"], copied_tests(copies.renamed)))
@@ -163,13 +163,25 @@ class ProjectJudge:
             "renamed": self._copy_errand(patch, copies.renamed, Kind(name="renamed")),
             "alone": Errand(job=self._job(wanted), overlay=alone),
         }
-        if copies.twins:
-            found["twins"] = self._copy_errand(patch, copies.twins, Kind())
+        if copies.fresh_twins:
+            found["twins"] = self._copy_errand(patch, copies.fresh_twins, Kind())
         # The same ids and files as alone: only the altered values differ.
         for name, altered in (("in_place", by_path(copies.in_place)), ("helpers", copies.helpers)):
             if altered:
                 found[name] = Errand(job=self._job(wanted), overlay={**alone, **altered})
         return found
+
+    def _parts(
+        self, patch: Patch, wanted: Sequence[str], copies: Copies, named: Mapping[str, TestRun]
+    ) -> list[proofs.MustFail]:
+        """What had to fail; where drawing left a test no altered check that ran, the spare too."""
+        parts = _must_fail(copies, named)
+        bare = set(proofs.not_turned(parts, wanted)) if copies.spare else set()
+        spare = [one for one in copies.spare if any(test.original in bare for test in one.tests)]
+        if spare:
+            run = self._runs([self._copy_errand(patch, spare, Kind())])[0]
+            parts.append(proofs.MustFail(run=run, tests=copied_tests(spare)))
+        return parts
 
     def _copy_errand(
         self, patch: Patch, copies: Sequence[Copy], kind: Kind, more: Overlay | None = None
@@ -197,8 +209,8 @@ class ProjectJudge:
         overlay = {**patch.files, **hidden.files}
         trace = Kind(name="lines", trace=Trace(changed={}, tests=hidden.modules))
         found = {"lines": Errand(job=self._job(hidden.modules, trace), overlay=overlay)}
-        if copies.twins:
-            found["twins"] = self._copy_errand(patch, copies.twins, Kind(), hidden.files)
+        if copies.fresh_twins:
+            found["twins"] = self._copy_errand(patch, copies.fresh_twins, Kind(), hidden.files)
         if copies.in_place:
             # Told from the run that has to pass by nothing but the altered values.
             altered = {**overlay, **by_path(copies.in_place)}
@@ -239,7 +251,7 @@ class ProjectJudge:
 def _must_fail(copies: Copies, named: Mapping[str, TestRun]) -> list[proofs.MustFail]:
     parts = [
         proofs.MustFail(run=named[name], tests=copied_tests(chosen))
-        for name, chosen in (("twins", copies.twins), ("in_place", copies.in_place))
+        for name, chosen in (("twins", copies.fresh_twins), ("in_place", copies.in_place))
         if name in named
     ]
     if "helpers" in named:

@@ -10,8 +10,8 @@ from agent_loop.checks.project.twins.copies import (
     CopiedTest,
     Copy,
     WantedFile,
+    draw,
     helper_twins,
-    limited,
 )
 from agent_loop.checks.project.twins.place import NodeId, static_tests
 
@@ -23,6 +23,10 @@ class Copies:
     """What must fail and what must pass, beside the wanted tests themselves."""
 
     twins: list[Copy] = field(default_factory=list)
+    """With one check altered each: as many as one run should hold."""
+    spare: list[Copy] = field(default_factory=list)
+    """More of them, for tests that no other altered check turned red."""
+    renamed_twins: list[Copy] = field(default_factory=list)
     in_place: list[Copy] = field(default_factory=list)
     renamed: list[Copy] = field(default_factory=list)
     helpers: dict[str, bytes] = field(default_factory=dict)
@@ -33,6 +37,11 @@ class Copies:
     """Ids of tests that check nothing but that nothing is raised."""
     without: list[str] = field(default_factory=list)
     """Ids that no twin can be made of."""
+
+    @property
+    def fresh_twins(self) -> list[Copy]:
+        """All that lie in fresh files and are run."""
+        return [*self.twins, *self.renamed_twins]
 
 
 def make_copies(
@@ -62,7 +71,7 @@ def make_copies(
                 _add_file(copies, WantedFile(path, data, group), read, helper_files)
         except (SyntaxError, ValueError):
             copies.without += group
-    copies.twins = list(limited(copies.twins))
+    copies.twins, copies.spare = draw(copies.twins)
     return copies
 
 
@@ -85,7 +94,7 @@ def _add_file(copies: Copies, file: WantedFile, read: Read, helper_files: Sequen
     copies.renamed.append(file.renamed())
     for copy, places in (
         (file.in_place(), copies.in_place),
-        (file.renamed_twins(), copies.twins),
+        (file.renamed_twins(), copies.renamed_twins),
     ):
         if copy is not None:
             places.append(copy)

@@ -483,6 +483,12 @@ def test_a_check_that_never_runs_proves_nothing_alone():
     assert both.look
 
 
+def test_a_wanted_test_that_no_altered_check_turned_red_is_told():
+    run = whole_run(("x", "passed"), ("y", "failed"))
+    part = proofs.MustFail(run=run, tests=[copied("a", "x", 3), copied("b", "y", 5)])
+    assert proofs.not_turned([part], ["a", "b", "c"]) == ["a", "c"]
+
+
 def test_lines_of_wanted_tests_count():
     line = {"t": "line", "test": "a", "path": "/project/m.py", "line": 4}
     changed = {"m.py": frozenset({4})}

@@ -8,9 +8,10 @@ import unittest
 
 import pytest
 
-from agent_loop.checks.project.twins.copies import WantedFile, fresh_path, helper_twins
+from agent_loop.checks.project.twins.copies import WantedFile, draw, fresh_path, helper_twins
 from agent_loop.checks.project.twins.doctests import examples_of, locate, renamed, twins
 from agent_loop.checks.project.twins.place import NodeId
+from agent_loop.checks.project.wanted import make_copies
 
 CODE = """
 import warnings
@@ -291,6 +292,35 @@ def test_a_test_without_a_check_gets_one_that_fails_at_its_end():
     assert list(file.twins(("test_a",))) == []
     copy = file.checkless(("test_a",))
     assert copy.data.decode().endswith("f(1)\n    raise BufferError\n")
+
+
+def copies_of(checks):
+    """Of as many tests as there are numbers, with so many checks each."""
+    text = "".join(
+        f"def test_{at}():\n" + ("    assert f(1) == 2\n" * count or "    f(1)\n")
+        for at, count in enumerate(checks)
+    )
+    ids = [f"t.py::test_{at}" for at in range(len(checks))]
+    return ids, make_copies(ids, {}, {"t.py": text.encode()}.get, ())
+
+
+@pytest.mark.parametrize(
+    "checks", [[0] * 200, [1] * 200, [3] * 60, [150, 0, 1], [0, 1] * 70, [2] * 60, [1]]
+)
+def test_twins_past_those_of_one_run_are_spare_and_none_is_lost(checks):
+    ids, copies = copies_of(checks)
+    assert len(copies.twins) == min(120, sum(count or 1 for count in checks))
+    assert len(copies.twins) + len(copies.spare) == sum(count or 1 for count in checks)
+    have = {test.original for copy in copies.twins for test in copy.tests}
+    assert len(have) == min(120, len(ids))
+    assert len(copies.renamed_twins) == any(checks)
+    assert set(copies.renamed_twins) <= set(copies.fresh_twins)
+
+
+def test_which_twins_are_run_cannot_be_known_before():
+    _, copies = copies_of([1] * 200)
+    every = [*copies.twins, *copies.spare]
+    assert {one.path for one in draw(every)[0]} != {one.path for one in draw(every)[0]}
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from agent_loop.checks.project.source.sabotage import draw_word
@@ -15,7 +16,7 @@ from agent_loop.checks.project.twins.find import Check, checks
 from agent_loop.checks.project.twins.place import NodeId, find, identifiers, reached
 
 _MOST_TWINS = 120
-"""Twin files of one run; past it, as many are drawn."""
+"""Twin files of one run; past it, as many are drawn and the others are spare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,11 +223,16 @@ def helper_twins(files: Mapping[str, bytes], needed: set[str]) -> dict[str, byte
     return found
 
 
-def limited(copies: Sequence[Copy]) -> tuple[Copy, ...]:
-    """At most as many twins as one run should hold."""
-    if len(copies) <= _MOST_TWINS:
-        return tuple(copies)
-    return tuple(secrets.SystemRandom().sample(list(copies), _MOST_TWINS))
+def draw(copies: Sequence[Copy], most: int = _MOST_TWINS) -> tuple[list[Copy], list[Copy]]:
+    """Twins for one run and the spare ones, in a drawn order: every test's first before seconds."""
+    if len(copies) <= most:
+        return list(copies), []
+    turns: dict[str, list[Copy]] = {}
+    for one in secrets.SystemRandom().sample(copies, len(copies)):
+        turns.setdefault(one.tests[0].original, []).append(one)
+    rounds = zip_longest(*turns.values())
+    drawn = [one for turn in rounds for one in turn if one is not None]
+    return drawn[:most], drawn[most:]
 
 
 def fresh_path(path: str) -> str:
