@@ -1,14 +1,14 @@
 """One request at a time, and at least three seconds between two, over all processes of a user."""
 
 import json
-import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from agent_loop.errors import SearchUnavailable
+from agent_loop.locks import FileLock
 from agent_loop.ports import Clock
-from agent_loop.research.filelock import held
 
 INTERVAL_S = 3.0
 """What arXiv asks of its clients."""
@@ -36,19 +36,44 @@ class Pace:
         """The only connection there is, from here to the end of the block.
 
         Raises:
-            SearchUnavailable: another process keeps its turn for ten minutes.
+            SearchUnavailable: another process keeps its turn for ten minutes, or nobody can have
+                one, because the folder cannot be written or its files cannot be locked.
         """
-        with held(self._path, self._clock, wait_s=LOCK_WAIT_S) as handle:
-            yield Turn(handle, self._clock, self._interval_s, self._wall)
+        with self._opened() as lock:
+            if not self._taken(lock):
+                raise SearchUnavailable(
+                    f"another process has been asking arXiv for {LOCK_WAIT_S:g} s. Wait for it to "
+                    f"end; if there is none, remove {self._path}."
+                )
+            yield Turn(lock, self._clock, self._interval_s, self._wall)
+
+    def _opened(self) -> FileLock:
+        try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            return FileLock(self._path)
+        except OSError as error:
+            raise self._refused("written", error) from None
+
+    def _taken(self, lock: FileLock) -> bool:
+        try:
+            return lock.wait(self._clock, wait_s=LOCK_WAIT_S)
+        except OSError as error:
+            raise self._refused("locked", error) from None
+
+    def _refused(self, what: str, error: OSError) -> SearchUnavailable:
+        return SearchUnavailable(
+            f"{self._path}: cannot be {what} ({error.strerror}), so searches cannot take turns. "
+            "Name another folder in XDG_CACHE_HOME, or give the task a frozen search (papers:)."
+        )
 
 
 class Turn:
     """The right to send requests, each no sooner than the interval after the one before."""
 
     def __init__(
-        self, handle: int, clock: Clock, interval_s: float, wall: Callable[[], float]
+        self, lock: FileLock, clock: Clock, interval_s: float, wall: Callable[[], float]
     ) -> None:
-        self._handle = handle
+        self._lock = lock
         self._clock = clock
         self._interval_s = interval_s
         self._wall = wall
@@ -63,16 +88,13 @@ class Turn:
         """Count the interval from now: also called when a request ends, so that none that was slow
         on its way comes closer to the next one than the interval.
         """
-        stamp = json.dumps({"wall": self._wall(), "monotonic": self._clock.monotonic()}).encode()
-        os.ftruncate(self._handle, 0)
-        os.lseek(self._handle, 0, os.SEEK_SET)
-        os.write(self._handle, stamp)
+        stamp = {"wall": self._wall(), "monotonic": self._clock.monotonic()}
+        self._lock.write(json.dumps(stamp).encode())
 
     def _left(self) -> float:
         """Seconds still to wait: never more than the interval, whatever the clocks were set to."""
-        os.lseek(self._handle, 0, os.SEEK_SET)
         try:
-            stamp = json.loads(os.read(self._handle, 1000))
+            stamp = json.loads(self._lock.read())
             since = (
                 self._wall() - float(stamp["wall"]),
                 self._clock.monotonic() - float(stamp["monotonic"]),

@@ -1,88 +1,69 @@
-"""One driver for a thread: a lock that dies with its process."""
+"""One driver for a thread: a lock that dies with its process and says who holds it."""
 
 import contextlib
 import json
 import os
 import socket
-import sys
-import time
 from pathlib import Path
 from types import TracebackType
-from typing import BinaryIO
 
 from agent_loop.errors import StoreFault, ThreadError
+from agent_loop.locks import FileLock
+from agent_loop.ports import SystemClock
 
-if sys.platform == "win32":
-    import msvcrt
-
-    # Locks one byte far behind the text, so that others can still read who holds it.
-    _FAR = 1 << 20
-
-    def _take(file: BinaryIO) -> None:
-        file.seek(_FAR)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-
-    def _drop(file: BinaryIO) -> None:
-        file.seek(_FAR)
-        msvcrt.locking(file.fileno(), msvcrt.LK_UNLCK, 1)
-else:
-    import fcntl
-
-    def _take(file: BinaryIO) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-
-    def _drop(file: BinaryIO) -> None:
-        fcntl.flock(file.fileno(), fcntl.LOCK_UN)
-
-
-_BINARY = getattr(os, "O_BINARY", 0)
-_TRIES = 4
-_PAUSE_S = 0.05
+_LOOK_S = 0.25
+"""`lock_holder` holds the lock for a moment to find out whether it is free."""
 
 
 class ThreadLock:
-    """Held while a thread is driven. The file stays: removing it would let two hold "the" lock."""
+    """Held while a thread is driven."""
 
     def __init__(self, path: Path, thread: str, since: str) -> None:
         self._path = path
         self._thread = thread
         self._since = since
-        self._file: BinaryIO | None = None
+        self._lock: FileLock | None = None
 
     def __enter__(self) -> "ThreadLock":
         """Take the lock.
 
         Raises:
             ThreadError: somebody else drives the thread; the message says who.
-            StoreFault: the lock file cannot be written.
+            StoreFault: the lock file cannot be written, or files cannot be locked there.
         """
         try:
             self._path.parent.mkdir(parents=True, exist_ok=True)
-            # Read and write without truncating: the text of a holder must survive our look.
-            handle = os.open(self._path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666)
+            # Whoever may write the runs may drive them: the file is no more private than they.
+            lock = FileLock(self._path, mode=0o666)
         except OSError as error:
             raise StoreFault(
                 f"{self._path}: the lock cannot be opened ({error.strerror}). Make the folder "
                 "writable, or free some disk space, then try again."
             ) from error
-        file = os.fdopen(handle, "r+b")
         try:
-            self._take_soon(file)
-        except OSError as error:
-            file.close()
-            raise ThreadError(self._driven_elsewhere()) from error
-        self._file = file
-        self._sign(file)
+            self._take(lock)
+        except BaseException:
+            lock.close()
+            raise
+        self._lock = lock
         return self
 
-    def _take_soon(self, file: BinaryIO) -> None:
-        # `lock_holder` holds the lock for a moment to find out whether it is free.
-        for _ in range(_TRIES - 1):
-            with contextlib.suppress(OSError):
-                _take(file)
-                return
-            time.sleep(_PAUSE_S)
-        _take(file)
+    def _take(self, lock: FileLock) -> None:
+        try:
+            taken = lock.wait(SystemClock(), wait_s=_LOOK_S)
+        except OSError as error:
+            raise StoreFault(
+                f"{self._path}: cannot be locked ({error.strerror}). Keep the runs in a folder of "
+                "this machine (runs_dir: in the configuration)."
+            ) from error
+        if not taken:
+            raise ThreadError(
+                f"thread '{self._thread}' is driven by {_signature(self._path)}. "
+                "Wait for it, stop it, or choose another --thread."
+            )
+        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": self._since}
+        with contextlib.suppress(OSError):  # the signature is a courtesy, the lock is the lock
+            lock.write(json.dumps(holder).encode())
 
     def __exit__(
         self,
@@ -90,39 +71,23 @@ class ThreadLock:
         error: BaseException | None,
         tb: TracebackType | None,
     ) -> None:
-        if self._file is not None:
+        lock, self._lock = self._lock, None
+        if lock is not None:
             with contextlib.suppress(OSError):
-                self._file.truncate(0)
-                _drop(self._file)
-            self._file.close()
-            self._file = None
-
-    def _sign(self, file: BinaryIO) -> None:
-        holder = {"pid": os.getpid(), "host": socket.gethostname(), "since": self._since}
-        with contextlib.suppress(OSError):  # the signature is a courtesy, the lock is the lock
-            file.seek(0)
-            file.truncate(0)
-            file.write(json.dumps(holder).encode())
-            file.flush()
-
-    def _driven_elsewhere(self) -> str:
-        return (
-            f"thread '{self._thread}' is driven by {_signature(self._path)}. "
-            "Wait for it, stop it, or choose another --thread."
-        )
+                lock.write(b"")
+            with contextlib.suppress(OSError):
+                lock.close()
 
 
 def lock_holder(path: Path) -> str | None:
     """Who holds the lock now, in words; `None` if nobody."""
     try:
-        with path.open("r+b") as file:
-            _take(file)
-            _drop(file)
+        with FileLock(path, make=False) as lock:
+            return None if lock.take() else _signature(path)
     except FileNotFoundError:
         return None
     except OSError:
         return _signature(path)
-    return None
 
 
 def _signature(path: Path) -> str:
