@@ -40,7 +40,7 @@ def pinned_image(engine: Engine, wanted: str, state_dir: Path) -> str:
             processor; the message has the fix.
     """
     if wanted and (found := _inspect(engine, reference(wanted))):
-        refuse_emulation(engine, str(found["Id"]))
+        _refuse_emulated(engine, found)
         return str(found["Id"])
     pinned = read_lock(state_dir / LOCK)
     if pinned is None:
@@ -119,13 +119,18 @@ def refuse_emulation(engine: Engine, image: str) -> None:
     Raises:
         SandboxUnavailable: the image is for another kind of processor than the engine's.
     """
+    if found := _inspect(engine, image):
+        _refuse_emulated(engine, found)
+
+
+def _refuse_emulated(engine: Engine, found: Mapping[str, Any]) -> None:
     here = str(engine.version.get("Arch") or "")
-    wanted = str((_inspect(engine, image) or {}).get("Architecture") or "")
+    wanted = str(found.get("Architecture") or "")
     if here and wanted and wanted not in (here, NATIVE_TOO.get(here)):
         raise SandboxUnavailable(
-            f"the image {image[:19]} is for {wanted} and this engine runs on {here}: emulated it "
-            f"would crawl into its limits. Fix: name the digest of an image for {here} (that of "
-            "the whole tag fits every processor), or leave sandbox_image empty"
+            f"the image {str(found['Id'])[:19]} is for {wanted} and this engine runs on {here}: "
+            f"emulated it would crawl into its limits. Fix: name the digest of an image for {here} "
+            "(that of the whole tag fits every processor), or leave sandbox_image empty"
         )
 
 

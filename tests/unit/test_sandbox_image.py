@@ -4,7 +4,9 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -12,7 +14,7 @@ from agent_loop.config import SandboxSettings
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.sandbox import LocalSandbox, make_sandbox
 from agent_loop.sandbox.base_image import recipe
-from agent_loop.sandbox.image import is_id, read_lock, reference
+from agent_loop.sandbox.image import is_id, pinned_image, read_lock, reference
 from agent_loop.sandbox.owner import BOOT, HOST, PID, STARTED, gone, started, this_process
 
 ID = "sha256:" + "0a" * 32
@@ -77,6 +79,36 @@ def test_another_system_gets_the_default(tmp_path):
     (tmp_path / "os-release").write_text("ID=fedora\n")
     assert recipe(tmp_path).suite == "bookworm"
     assert recipe(tmp_path / "nowhere").mirror == ""
+
+
+class Engine:
+    """As much of an engine as choosing an image asks of it; it holds one, for one processor."""
+
+    version: ClassVar = {"Arch": "amd64"}
+
+    def __init__(self, architecture):
+        self.image = {"Id": ID, "Architecture": architecture}
+        self.asked = []
+
+    @contextmanager
+    def client(self, purpose):
+        yield self
+
+    def inspect_image(self, name):
+        self.asked.append(name)
+        return self.image
+
+
+@pytest.mark.parametrize("architecture", ["amd64", "386", ""])
+def test_a_named_image_is_looked_at_once(tmp_path, architecture):
+    engine = Engine(architecture)
+    assert pinned_image(engine, "python:3@sha256:ab", tmp_path) == ID
+    assert engine.asked == ["python@sha256:ab"]
+
+
+def test_a_named_image_of_another_processor_is_refused(tmp_path):
+    with pytest.raises(SandboxUnavailable, match=f"{ID[:19]} is for arm64 and this engine runs on"):
+        pinned_image(Engine("arm64"), "python:3@sha256:ab", tmp_path)
 
 
 # --- who owns a container ---
