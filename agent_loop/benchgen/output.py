@@ -7,10 +7,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agent_loop.benchgen.accept import Accepted, lay, task_text
+from agent_loop.benchgen.accept import Accepted
 from agent_loop.benchgen.ground import Ground
 from agent_loop.benchgen.journal import Journal
 from agent_loop.benchgen.order import split
+from agent_loop.benchgen.taskfiles import lay, task_text
 from agent_loop.fixtures import REFERENCES
 from agent_loop.paths import atomic_write
 
