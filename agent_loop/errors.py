@@ -2,6 +2,7 @@
 
 AgentLoopError
 ├── UserError            the person can mend it: printed without a traceback, exit code 2
+│   ├── BadOption        options that cannot be used, or not together
 │   ├── TaskFileError    a task file is wrong
 │   ├── ConfigError      config.yaml, a patch over it or a --set is wrong
 │   ├── ThreadError      a thread is unknown, badly named, already there or driven elsewhere
@@ -30,6 +31,10 @@ class UserError(AgentLoopError):
     """Something the person gave us is wrong."""
 
     exit_code = 2
+
+
+class BadOption(UserError):
+    """Options that cannot be used, or not together."""
 
 
 class TaskFileError(UserError):

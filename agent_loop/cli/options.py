@@ -9,16 +9,12 @@ from agent_loop import __version__
 from agent_loop.cli.completion import SHELLS
 from agent_loop.cli.drawing import TO_SCREEN
 from agent_loop.cli.exported import FORMATS
-from agent_loop.config import role_models
-from agent_loop.errors import UserError
+from agent_loop.config import model_sets
+from agent_loop.errors import BadOption
 from agent_loop.paths import thread_name
 
 _EPILOG = """exit codes: 0 all passed or accepted, 1 a run ended otherwise, 2 bad input,
 3 sandbox unavailable, 4 model unavailable, 5 paused, 130 interrupted and resumable"""
-
-
-class BadOption(UserError):
-    """Options that cannot be used, or not together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -204,7 +200,7 @@ def read(argv: Sequence[str]) -> Options:
         continued=given.continued,
         owner_reply=given.owner_reply,
         max_pauses=given.max_pauses,
-        sets=(*given.sets, *_models(given.model)),
+        sets=(*given.sets, *model_sets(given.model)),
         configs=tuple(given.configs),
         budget_tokens=given.budget,
         time_limit_s=given.time_limit,
@@ -276,13 +272,6 @@ def _check_additions(options: Options) -> None:
         raise BadOption("--yes and --keep-mib go with --prune.")
     if options.graph and len(options.tasks) > 1:
         raise BadOption("--graph draws the graph of one task. Give one task file, or none.")
-
-
-def _models(given: Sequence[str]) -> list[str]:
-    try:
-        return [f"models.{role}={name}" for role, name in role_models(given)]
-    except ValueError as problem:
-        raise BadOption(str(problem)) from None
 
 
 def _fork(text: str) -> ForkAt:

@@ -10,7 +10,7 @@ from agent_loop.config.load import (
     load,
     state_dir,
 )
-from agent_loop.config.rolemodels import role_models
+from agent_loop.config.rolemodels import model_sets
 from agent_loop.config.schema import (
     PROVIDERS,
     CheckSettings,
@@ -39,7 +39,7 @@ __all__ = [
     "for_this_process",
     "from_record",
     "load",
-    "role_models",
+    "model_sets",
     "split_model",
     "state_dir",
 ]

@@ -2,22 +2,17 @@
 
 import argparse
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from agent_loop.config import role_models
-from agent_loop.errors import UserError
+from agent_loop.config import model_sets
+from agent_loop.errors import BadOption
 from agent_loop.evals import compare, early, exports, outputs, regrade
 
 SUITES = ("humaneval", "mbpp", "quixbugs", "swebench")
 _EPILOG = """exit codes: 0 every planned attempt is judged, 1 some are not, 2 bad input,
 3 sandbox unavailable, 4 model unavailable, 130 interrupted; 1, 3, 4 and 130 continue with the
 same command"""
-
-
-class BadOption(UserError):
-    """Options that cannot be used, or not together."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -150,24 +145,12 @@ def options_of(given: argparse.Namespace) -> Options:
         data=given.data,
         experiment=given.experiment,
         controls=given.controls,
-        sets=(*given.sets, *_models(given.model)),
+        sets=(*given.sets, *model_sets(given.model)),
         configs=tuple(given.configs),
         json=given.json,
         quiet=given.quiet,
         given=given,
     )
-
-
-def _models(given: Sequence[str]) -> list[str]:
-    try:
-        # Quoted: braces of `scripted:{task}.yaml` would be YAML's.
-        return [f"models.{role}={_quoted(name)}" for role, name in role_models(given)]
-    except ValueError as problem:
-        raise BadOption(str(problem)) from None
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 class _whole:

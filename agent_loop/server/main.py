@@ -118,7 +118,7 @@ def api_key(path: Path) -> str:
 
 
 def _plan(given: argparse.Namespace, env: Mapping[str, str]) -> Plan:
-    sets = [*given.sets, *(line for one in given.models for line in _model(one))]
+    sets = [*given.sets, *config.model_sets(given.models)]
     settings = config.load(config.base_file(Path()), env, sets, given.configs)
     if given.runs is not None:
         settings = settings.model_copy(update={"runs_dir": given.runs})
@@ -135,13 +135,6 @@ def _plan(given: argparse.Namespace, env: Mapping[str, str]) -> Plan:
         slots=given.jobs,
         room=given.queue,
     )
-
-
-def _model(text: str) -> list[str]:
-    """`worker=ollama:x`, or `all=…` for every role that always answers."""
-    role, _, name = text.partition("=")
-    roles = ("lead", "worker", "reviewer") if role == "all" else (role,)
-    return [f"models.{one}={name}" for one in roles]
 
 
 def _read(argv: Sequence[str]) -> argparse.Namespace:

@@ -15,9 +15,11 @@ from agent_loop.assemble.stopping import Stopper
 from agent_loop.cli import tables
 from agent_loop.cli.live import Board
 from agent_loop.cli.narrate import lines
-from agent_loop.cli.options import BadOption, read
+from agent_loop.cli.options import read
 from agent_loop.cli.owner import CannedOwner, TerminalOwner, Typist
-from agent_loop.errors import ThreadError
+from agent_loop.config import load
+from agent_loop.errors import BadOption, ThreadError
+from agent_loop.evals.options import options_of, parser
 from agent_loop.ports import OwnerCall, OwnerReply
 from agent_loop.store import reply_from_text
 from agent_loop.terminal.screen import Screen
@@ -45,8 +47,8 @@ def test_every_option_of_the_contract():
     )  # fmt: skip
     assert [str(p) for p in got.tasks] == ["a.yaml", "b"]
     assert got.sets == (
-        "retries=1", "models.worker=ollama:m", "models.lead=embedded:x",
-        "models.worker=embedded:x", "models.reviewer=embedded:x",
+        "retries=1", "models.worker='ollama:m'", "models.lead='embedded:x'",
+        "models.worker='embedded:x'", "models.reviewer='embedded:x'",
     )  # fmt: skip
     assert (got.budget_tokens, got.time_limit_s, got.jobs, got.max_pauses) == (1000, 2.5, 2, 0)
     assert (got.owner_reply, got.json, got.quiet) == ("accept", True, True)
@@ -70,6 +72,14 @@ def test_options_that_do_not_go_together(argv, message):
     with pytest.raises(BadOption) as caught:
         read(argv.split())
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["m", "my: replies.yaml", "a #1.yaml", "{task}.yaml", "it's", "'"])
+def test_every_door_takes_the_name_of_a_model_as_it_is(name):
+    option = ["--model", f"worker=scripted:{name}"]
+    of_evals = options_of(parser().parse_args(option))
+    for sets in (read(option).sets, of_evals.sets):
+        assert load(None, {}, sets).models["worker"] == f"scripted:{name}"
 
 
 @pytest.mark.parametrize("name", ["a/b", "..", "-x", "a b", "x.json", "\u202e", "a" * 101])
