@@ -22,6 +22,7 @@ class Typist:
         self._stream = stream
         self._lines: queue.SimpleQueue[str] = queue.SimpleQueue()
         self._started = False
+        self._ended = threading.Event()
 
     @property
     def is_there(self) -> bool:
@@ -30,17 +31,17 @@ class Typist:
         return stream is not None and not stream.closed and stream.isatty()
 
     def line(self, timeout_s: float) -> str | None:
-        """The next line, `""` at the end of input, `None` when none came in time."""
+        """The next line, `""` from the end of input on, `None` when none came in time."""
         if not self._started:
             self._started = True
             threading.Thread(target=self._read, daemon=True).start()
         try:
-            return self._lines.get(timeout=timeout_s)
+            return self._lines.get(timeout=0 if self._ended.is_set() else timeout_s)
         except queue.Empty:
-            return None
+            return "" if self._ended.is_set() else None
 
     def forget(self) -> None:
-        """Drop lines typed before the question stood there."""
+        """Drop lines typed before the question stood there; the end of input stays."""
         while not self._lines.empty():
             self._lines.get()
 
@@ -50,9 +51,11 @@ class Typist:
                 line = self._stream.readline()
             except (OSError, ValueError):
                 line = ""
-            self._lines.put(line)
             if not line:
-                return
+                break
+            self._lines.put(line)
+        self._ended.set()
+        self._lines.put("")  # wakes who waits
 
 
 class TerminalOwner:

@@ -265,6 +265,17 @@ def test_the_end_of_input_leaves_the_run_paused():
         assert terminal_owner(screen, stream).answer(CALL) is None
 
 
+@pytest.mark.timeout(60)
+def test_an_end_of_input_between_two_questions_answers_those_that_follow():
+    with shown() as (screen, _), keyboard() as (ours, stream):
+        threading.Timer(0.3, os.write, (ours, b"stop\nstop\n\x04")).start()
+        owner = terminal_owner(screen, stream)
+        assert owner.answer(CALL).kind == "stop"
+        time.sleep(0.3)  # the second line and the end are read, and nobody asked for them
+        assert owner.answer(CALL) is None
+        assert owner.answer(CALL) is None
+
+
 def test_ctrl_c_ends_the_question():
     stopping = threading.Event()
     with shown() as (screen, _), keyboard() as (_, stream):
