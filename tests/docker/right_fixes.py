@@ -6,6 +6,32 @@ One entry: module text, what the fix replaces, by what, and the test (in a file 
 MANY = 125
 """More than the twins that one run holds (120)."""
 HEAD = "import pytest\nimport unittest\nfrom case_{name} import *\n\n\n"
+KIT = """
+def same(got, want):
+    assert got == want
+
+
+class Cases:
+    def test_high(self):
+        assert self.turned("ab") == "AB"
+        assert self.turned("c") == "C"
+"""
+HEAP_CASES = """
+class Made:
+    def made(self):
+        heap = self.kind()
+        heap.push(1)
+        heap.push(2)
+        return heap.items
+
+
+class HeapCases(Made):
+    def test_both(self):
+        self.assertEqual(self.made(), [1, 2])
+
+    def test_quiet(self):
+        self.made()[1]
+"""
 
 
 def unit(body):
@@ -246,6 +272,21 @@ FIXES = {
         "class TestUpper(Cases):\n    given = 'ABC'\n\n\nclass TestMixed(Cases):\n"
         "    given = 'aBc'\n",
     ),
+    "inherited_tests_of_another_file": (
+        "def high(x):\n    return x\n",
+        ("return x", "return x.upper()"),
+        "from tests.kit import Cases\n\n\n"
+        "class TestHigh(Cases):\n    turned = staticmethod(high)\n\n\n"
+        "class TestHighToo(Cases):\n    turned = staticmethod(high)\n",
+    ),
+    "inherited_tests_of_a_package": (
+        "class Heap:\n    def __init__(self):\n        self.items = []\n\n"
+        "    def push(self, x):\n        self.items = [x]\n",
+        ("self.items = [x]", "self.items.append(x)"),
+        "import tests\n\n\n"
+        "class HeapTest(tests.HeapCases, unittest.TestCase):\n    kind = Heap\n\n"
+        "    def test_own(self):\n        self.assertEqual(self.made(), [1, 2])\n",
+    ),
     "helper_in_another_file": (
         "def flat(x):\n    return x\n",
         ("return x", "return [v for row in x for v in row]"),
@@ -338,8 +379,8 @@ def project():
     """All of it as one project, by path."""
     files = {
         "pyproject.toml": b'[tool.pytest.ini_options]\naddopts = "--doctest-modules"\n',
-        "tests/__init__.py": b"",
-        "tests/kit.py": b"def same(got, want):\n    assert got == want\n",
+        "tests/__init__.py": HEAP_CASES.encode(),
+        "tests/kit.py": KIT.encode(),
     }
     for name, (module, (old, _), test) in FIXES.items():
         assert module.count(old) >= 1, name

@@ -160,7 +160,9 @@ class ProjectJudge:
         alone = {**patch.files, **untouched((*tests, *copies.helpers), self._reader(patch))}
         found = {
             "lines": Errand(job=self._job(wanted, trace), overlay=patch.files),
-            "renamed": self._copy_errand(patch, copies.renamed, Kind(name="renamed")),
+            "renamed": self._copy_errand(
+                patch, copies.renamed, Kind(name="renamed"), copies.renamed_helpers
+            ),
             "alone": Errand(job=self._job(wanted), overlay=alone),
         }
         if copies.fresh_twins:

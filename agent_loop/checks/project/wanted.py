@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from agent_loop.checks.project.source.text import Source
 from agent_loop.checks.project.twins import doctests
@@ -11,9 +10,15 @@ from agent_loop.checks.project.twins.copies import (
     Copy,
     WantedFile,
     draw,
-    helper_twins,
+)
+from agent_loop.checks.project.twins.helpers import (
+    Helpers,
+    alter_inherited,
+    alter_used,
+    raise_at_ends,
 )
 from agent_loop.checks.project.twins.place import NodeId, static_tests
+from agent_loop.checks.project.twins.rename import draw_names
 
 Read = Callable[[str], bytes | None]
 
@@ -29,6 +34,8 @@ class Copies:
     renamed_twins: list[Copy] = field(default_factory=list)
     in_place: list[Copy] = field(default_factory=list)
     renamed: list[Copy] = field(default_factory=list)
+    renamed_helpers: dict[str, bytes] = field(default_factory=dict)
+    """Files from which wanted tests are inherited, with the names of the renamed copies."""
     helpers: dict[str, bytes] = field(default_factory=dict)
     """Altered files of helpers, for tests that hold no check themselves."""
     by_helpers: list[str] = field(default_factory=list)
@@ -55,83 +62,86 @@ def make_copies(
         read: content of a file of the candidate's tree.
         helper_files: Python files under the tests that may hold helpers.
     """
-    copies = Copies()
-    files: dict[tuple[str, bool], list[str]] = {}
-    for one in ids:
-        is_doctest = kinds.get(one) == "doctest" or not NodeId.parse(one).path.endswith(".py")
-        files.setdefault((NodeId.parse(one).path, is_doctest), []).append(one)
-    for (path, is_doctest), group in files.items():
-        data = read(path)
-        try:
-            if data is None:
+    return _Maker(read, helper_files).make(ids, kinds)
+
+
+class _Maker:
+    """Collects the copies of all files."""
+
+    def __init__(self, read: Read, helper_files: Sequence[str]) -> None:
+        self._read = read
+        self._copies = Copies()
+        self._helpers = Helpers(helper_files, read)
+        self._names: dict[str, str] = {}
+        """New names of the tests and their classes, the same in every file."""
+        self._foreign: set[str] = set()
+
+    def make(self, ids: Sequence[str], kinds: Mapping[str, str]) -> Copies:
+        copies = self._copies
+        files: dict[tuple[str, bool], list[str]] = {}
+        for one in ids:
+            path = NodeId.parse(one).path
+            is_doctest = kinds.get(one) == "doctest" or not path.endswith(".py")
+            files.setdefault((path, is_doctest), []).append(one)
+        for (path, is_doctest), group in files.items():
+            data = self._read(path)
+            try:
+                if data is None:
+                    copies.without += group
+                elif is_doctest:
+                    self._add_doctests(path, data, group)
+                else:
+                    self._add_file(WantedFile(path, data, group))
+            except (SyntaxError, ValueError):
                 copies.without += group
-            elif is_doctest:
-                _add_doctests(copies, path, data, group)
-            else:
-                _add_file(copies, WantedFile(path, data, group), read, helper_files)
-        except (SyntaxError, ValueError):
-            copies.without += group
-    copies.twins, copies.spare = draw(copies.twins)
-    return copies
+        copies.twins, copies.spare = draw(copies.twins)
+        copies.helpers = self._helpers.altered()
+        foreign = {old: new for old, new in self._names.items() if old in self._foreign}
+        copies.renamed_helpers = self._helpers.renamed(foreign) if foreign else {}
+        return copies
 
+    def _add_doctests(self, path: str, data: bytes, ids: list[str]) -> None:
+        made = doctests.twins(path, data, ids)
+        self._copies.twins += made
+        have = {test.original for copy in made for test in copy.tests}
+        self._copies.without += [one for one in ids if one not in have]
+        self._copies.renamed.append(doctests.renamed(path, data, ids))
 
-def _add_doctests(copies: Copies, path: str, data: bytes, ids: list[str]) -> None:
-    made = doctests.twins(path, data, ids)
-    copies.twins += made
-    have = {test.original for copy in made for test in copy.tests}
-    copies.without += [one for one in ids if one not in have]
-    copies.renamed.append(doctests.renamed(path, data, ids))
+    def _add_file(self, file: WantedFile) -> None:
+        for parts, group in file.groups.items():
+            made = list(file.twins(parts))
+            self._copies.twins += made
+            if not made:
+                self._add_fallback(file, parts, [one.at(one.path) for one in group])
+        draw_names(file.groups, self._names)
+        self._foreign |= file.foreign()
+        self._copies.renamed.append(file.renamed(self._names))
+        for copy, places in (
+            (file.in_place(), self._copies.in_place),
+            (file.renamed_twins(), self._copies.renamed_twins),
+        ):
+            if copy is not None:
+                places.append(copy)
 
-
-def _add_file(copies: Copies, file: WantedFile, read: Read, helper_files: Sequence[str]) -> None:
-    for parts, group in file.groups.items():
-        made = list(file.twins(parts))
-        copies.twins += made
-        if not made:
-            _add_fallback(
-                copies, file, parts, [one.at(one.path) for one in group], read, helper_files
-            )
-    copies.renamed.append(file.renamed())
-    for copy, places in (
-        (file.in_place(), copies.in_place),
-        (file.renamed_twins(), copies.renamed_twins),
-    ):
-        if copy is not None:
-            places.append(copy)
-
-
-def _add_fallback(
-    copies: Copies,
-    file: WantedFile,
-    parts: tuple[str, ...],
-    ids: list[str],
-    read: Read,
-    helper_files: Sequence[str],
-) -> None:
-    """A test without a check of its own: its helpers' checks, else that nothing is raised."""
-    near = file.imported()
-    others = {
-        one: data
-        for one in helper_files
-        if one != file.path and _is_near(one, near) and (data := read(one))
-    }
-    altered = helper_twins(others, file.needs(parts) or set(parts))
-    if altered:
-        copies.helpers |= altered
-        copies.by_helpers += ids
-        return
-    copy = file.checkless(parts)
-    if copy is None:
-        copies.without += ids
-    else:
-        copies.twins.append(copy)
-        copies.checkless += ids
-
-
-def _is_near(path: str, imported: set[str]) -> bool:
-    """May the test file use what stands in this one?"""
-    place = PurePosixPath(path)
-    return place.stem == "conftest" or bool({place.stem, place.parent.name} & imported)
+    def _add_fallback(self, file: WantedFile, parts: tuple[str, ...], ids: list[str]) -> None:
+        """A test without a check of its own: its helpers' checks, else that nothing is raised."""
+        near = self._helpers.near(file.path, file.imported())
+        inherited = file.lacks(parts)
+        by_helpers = (
+            alter_inherited(near, parts[-1]) if inherited else alter_used(near, file.needs(parts))
+        )
+        if not by_helpers and inherited and raise_at_ends(near, parts[-1]):
+            by_helpers = True
+            self._copies.checkless += ids
+        if by_helpers:
+            self._copies.by_helpers += ids
+            return
+        copy = file.checkless(parts)
+        if copy is None:
+            self._copies.without += ids
+        else:
+            self._copies.twins.append(copy)
+            self._copies.checkless += ids
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,10 @@ import unittest
 
 import pytest
 
-from agent_loop.checks.project.twins.copies import WantedFile, draw, fresh_path, helper_twins
+from agent_loop.checks.project.twins.copies import WantedFile, draw, fresh_path
 from agent_loop.checks.project.twins.doctests import examples_of, locate, renamed, twins
 from agent_loop.checks.project.twins.place import NodeId
+from agent_loop.checks.project.twins.rename import draw_names
 from agent_loop.checks.project.wanted import make_copies
 
 CODE = """
@@ -145,7 +146,7 @@ def test_every_twin_fails_where_the_original_passes(text, wanted, name):
 @pytest.mark.parametrize(("text", "wanted", "name"), CASES)
 def test_the_renamed_copy_passes_and_its_twin_fails(text, wanted, name):
     file = WantedFile("t.py", text.encode(), [wanted])
-    copy = file.renamed()
+    copy = file.renamed(draw_names(file.groups, {}))
     other = NodeId.parse(copy.tests[0].run).parts
     assert set(other).isdisjoint(NodeId.parse(wanted).parts)
     assert run(copy.data.decode(), ".".join(other)) is None
@@ -277,13 +278,96 @@ def test_checks_in_a_helper_of_the_file_are_altered_together():
     assert b"assert 1 == 1" in twin.data
 
 
-def test_checks_in_a_helper_of_another_file_are_found_by_name():
-    files = {
-        "tests/kit.py": b"def look(x, y):\n    assert f(x) == y\ndef b():\n    assert 1 == 2\n"
-    }
-    (made,) = helper_twins(files, {"look"}).values()
-    assert b"(y, '" in made
-    assert b"assert 1 == 2" in made
+KIT = """
+def look(x, y):
+    assert f(x) == y
+def other(x, y):
+    assert g(x) == y
+def b():
+    assert 1 == 2
+"""
+KIT_TESTS = """
+from tests.kit import *
+def test_a():
+    look(1, 2)
+def test_b():
+    other(1, 2)
+"""
+
+
+def made_of(files, ids):
+    data = {path: text.encode() for path, text in files.items()}
+    return make_copies(ids, {}, data.get, list(files))
+
+
+def test_checks_in_helpers_of_another_file_are_found_by_name():
+    files = {"tests/kit.py": KIT, "tests/test_a.py": KIT_TESTS}
+    ids = ["tests/test_a.py::test_a", "tests/test_a.py::test_b"]
+    copies = made_of(files, ids)
+    altered = copies.helpers["tests/kit.py"].decode()
+    assert "assert f(x) == (y, '" in altered
+    assert "assert g(x) == (y, '" in altered
+    assert "assert 1 == 2" in altered
+    assert copies.by_helpers == ids
+    assert not copies.renamed_helpers
+
+
+CASES = """
+class Cases:
+    def test_in(self):
+        assert self.turned(1) == 2
+    def test_quiet(self):
+        self.turned(1)
+"""
+PART = "from tests.cases import Cases as Base\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "test"),
+    [
+        (
+            {"tests/cases.py": CASES, "tests/test_a.py": PART + "class TestA(Base): pass\n"},
+            "TestA",
+        ),
+        (
+            {
+                "tests/cases.py": CASES,
+                "tests/part.py": PART,
+                "tests/test_a.py": "import tests.part\nclass TestA(tests.part.Base): pass\n",
+            },
+            "TestA",
+        ),
+        (
+            {"tests/__init__.py": CASES, "tests/test_a.py": "from . import Cases as TestB\n"},
+            "TestB",
+        ),
+        (
+            {"tests/__init__.py": CASES, "tests/test_a.py": "from tests import Cases\n"},
+            "Cases",
+        ),
+    ],
+)
+def test_tests_that_stand_in_another_file_are_altered_and_renamed_there(files, test):
+    ids = [f"tests/test_a.py::{test}::test_in", f"tests/test_a.py::{test}::test_quiet"]
+    copies = made_of(files, ids)
+    place = next(path for path, text in files.items() if text == CASES)
+    altered = copies.helpers[place].decode()
+    assert "== (" in altered or "== 2" not in altered
+    assert altered.count("raise BufferError") == 1
+    assert (copies.by_helpers, copies.checkless, copies.without) == (ids, ids[1:], [])
+    new = [NodeId.parse(one.run).parts for one in copies.renamed[0].tests]
+    for was, now in zip(("test_in", "test_quiet"), new, strict=True):
+        assert f"def {now[1]}(self)" in copies.renamed_helpers[place].decode()
+        assert f"def {was}(" not in copies.renamed_helpers[place].decode()
+    assert test not in copies.renamed[0].data.decode().replace("tests", "")
+    assert new[0][0] in copies.renamed[0].data.decode()
+
+
+def test_a_test_that_nothing_of_the_tests_defines_has_no_twin():
+    files = {"tests/test_a.py": "from library.testing import Cases\nclass TestA(Cases): pass\n"}
+    ids = ["tests/test_a.py::TestA::test_in"]
+    copies = made_of({**files, "tests/other.py": "x = 1\n"}, ids)
+    assert copies.without == ids
 
 
 def test_a_test_without_a_check_gets_one_that_fails_at_its_end():

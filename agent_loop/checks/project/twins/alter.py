@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from agent_loop.checks.project.source.data import dotted
 from agent_loop.checks.project.source.sabotage import draw_word
+from agent_loop.checks.project.source.shape import Definition
 from agent_loop.checks.project.source.text import Edit, Spans
 
 _FLIPPED: dict[type[ast.cmpop], tuple[str, str]] = {
@@ -128,6 +129,13 @@ class Alterer:
     def rename_attribute(self, node: ast.Attribute, name: str) -> list[Edit]:
         end = self.spans.of(node)[1]
         return [Edit(start=end - len(node.attr.encode()), end=end, text=name)]
+
+    def raise_at_end(self, node: Definition) -> Edit:
+        """For a function that checks nothing."""
+        end = self.spans.line_end(self.spans.of(node.body[-1])[1])
+        indent = " " * node.body[0].col_offset
+        separator = f"\n{indent}" if node.body[0].lineno > node.lineno else "; "
+        return Edit(start=end, end=end, text=f"{separator}raise BufferError")
 
     def extra_argument(self, node: ast.Call) -> list[Edit]:
         after = self.spans.of(node.func)[1]

@@ -1,19 +1,24 @@
 """Files laid over the tree for one run: twins, and copies under other names."""
 
-import ast
-import re
 import secrets
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from pathlib import PurePosixPath
 
 from agent_loop.checks.project.source.sabotage import draw_word
-from agent_loop.checks.project.source.shape import Definition
 from agent_loop.checks.project.source.text import Edit, Source, Spans
 from agent_loop.checks.project.twins.alter import Alterer
-from agent_loop.checks.project.twins.find import Check, checks
-from agent_loop.checks.project.twins.place import NodeId, find, identifiers, reached
+from agent_loop.checks.project.twins.find import Check, checks, distinct
+from agent_loop.checks.project.twins.place import (
+    NodeId,
+    find,
+    identifiers,
+    imported,
+    missing,
+    reached,
+)
+from agent_loop.checks.project.twins.rename import draw_names, rename_edits
 
 _MOST_TWINS = 120
 """Twin files of one run; past it, as many are drawn and the others are spare."""
@@ -64,7 +69,11 @@ class WantedFile:
         if node is None:
             return ()
         bodies = [line for one in reached(self.tree, node) for line in one.body]
-        return _distinct(checks(bodies, self.alterer))
+        return distinct(checks(bodies, self.alterer))
+
+    def lacks(self, parts: tuple[str, ...]) -> bool:
+        """The test's function stands in another file: its class inherits it, or it is imported."""
+        return find(self.tree, parts) is None
 
     def needs(self, parts: tuple[str, ...]) -> set[str]:
         """Names a test uses, to look for its helpers in other files."""
@@ -72,13 +81,12 @@ class WantedFile:
         return identifiers(node) if node is not None else set()
 
     def imported(self) -> set[str]:
-        """Names of modules, and names taken from modules, in the import statements."""
-        found: set[str] = set()
-        for node in ast.walk(self.tree):
-            if isinstance(node, ast.Import | ast.ImportFrom):
-                dotted = [getattr(node, "module", None) or "", *(one.name for one in node.names)]
-                found.update(part for name in dotted for part in name.split(".") if part)
-        return found
+        """What its import statements name."""
+        return imported(self.tree)
+
+    def foreign(self) -> set[str]:
+        """Names in the tests' ids that this file does not define: it has them from another."""
+        return {name for parts in self.groups for name in missing(self.tree, parts)}
 
     def twins(self, parts: tuple[str, ...]) -> Iterator[Copy]:
         """One fresh file per check, the test's own name kept."""
@@ -96,14 +104,10 @@ class WantedFile:
         node = find(self.tree, parts)
         if node is None:
             return None
-        end = self.spans.line_end(self.spans.of(node.body[-1])[1])
-        indent = " " * node.body[0].col_offset
-        separator = f"\n{indent}" if node.body[0].lineno > node.lineno else "; "
-        edit = Edit(start=end, end=end, text=f"{separator}raise BufferError")
         path = fresh_path(self.path)
         return Copy(
             path=path,
-            data=self._encode([edit]),
+            data=self._encode([self.alterer.raise_at_end(node)]),
             tests=tuple(
                 CopiedTest(original=_text(one), run=one.at(path), lines=frozenset())
                 for one in self.groups[parts]
@@ -115,10 +119,10 @@ class WantedFile:
         drawn = self._drawn()
         return self._in_place(drawn, self.path, {}) if drawn else None
 
-    def renamed(self) -> Copy:
-        """A fresh file in which the wanted tests have other names."""
-        names, path = self._other_names(), fresh_path(self.path)
-        edits = self._rename_edits(names)
+    def renamed(self, names: Mapping[str, str]) -> Copy:
+        """A fresh file in which the wanted tests have the names that `names` has for them."""
+        names = {one: names[one] for parts in self.groups for one in parts}
+        path, edits = fresh_path(self.path), rename_edits(self.tree, self.alterer, names)
         tests = [
             CopiedTest(
                 original=_text(one), run=one.at(path, _renamed(parts, names)), lines=frozenset()
@@ -133,7 +137,7 @@ class WantedFile:
         drawn = self._drawn()
         if not drawn:
             return None
-        return self._in_place(drawn, fresh_path(self.path), self._other_names())
+        return self._in_place(drawn, fresh_path(self.path), draw_names(drawn, {}))
 
     def _drawn(self) -> dict[tuple[str, ...], tuple[Check, ...]]:
         chosen: dict[tuple[str, ...], tuple[Check, ...]] = {}
@@ -150,7 +154,7 @@ class WantedFile:
         path: str,
         names: Mapping[str, str],
     ) -> Copy:
-        picked = _distinct(check for checks_ in drawn.values() for check in checks_)
+        picked = distinct(check for checks_ in drawn.values() for check in checks_)
         edits = [edit for one in picked for edit in one.edits]
         tests = [
             CopiedTest(
@@ -161,7 +165,7 @@ class WantedFile:
             for parts in drawn
             for one in self.groups[parts]
         ]
-        data = self._encode([*edits, *self._rename_edits(names)])
+        data = self._encode([*edits, *rename_edits(self.tree, self.alterer, names)])
         return Copy(path=path, data=data, tests=tuple(tests))
 
     def _copy(self, path: str, picked: Sequence[Check], runs: Sequence[tuple[NodeId, str]]) -> Copy:
@@ -175,52 +179,6 @@ class WantedFile:
         changed = self.source.with_text(self.spans.replace(edits))
         changed.tree()
         return changed.encode()
-
-    def _other_names(self) -> dict[str, str]:
-        names: dict[str, str] = {}
-        for parts in self.groups:
-            *classes, function = parts
-            for name in classes:
-                names.setdefault(name, f"Test{draw_word(7).capitalize()}")
-            names.setdefault(function, f"{_prefix(function)}_{draw_word(8)}")
-        return names
-
-    def _rename_edits(self, names: Mapping[str, str]) -> list[Edit]:
-        return [edit for node in ast.walk(self.tree) for edit in self._rename(node, names)]
-
-    def _rename(self, node: ast.AST, names: Mapping[str, str]) -> list[Edit]:
-        if isinstance(node, ast.Name) and node.id in names:
-            start, end = self.spans.of(node)
-            return [Edit(start=start, end=end, text=names[node.id])]
-        if isinstance(node, ast.Attribute) and node.attr in names:
-            return self.alterer.rename_attribute(node, names[node.attr])
-        if isinstance(node, Definition | ast.ClassDef) and node.name in names:
-            return [self._rename_definition(node, names[node.name])]
-        return []
-
-    def _rename_definition(self, node: Definition | ast.ClassDef, name: str) -> Edit:
-        start = self.spans.offset(node.lineno, node.col_offset)
-        keyword = re.compile(rb"(?:async\s+)?(?:def|class)\s+").match(self.spans.data, start)
-        begin = keyword.end() if keyword else start
-        return Edit(start=begin, end=begin + len(node.name.encode()), text=name)
-
-
-def helper_twins(files: Mapping[str, bytes], needed: set[str]) -> dict[str, bytes]:
-    """Other files of the tests with every check altered in what the wanted tests use."""
-    found: dict[str, bytes] = {}
-    for path, data in files.items():
-        try:
-            source = Source.decode(data)
-            tree = source.tree()
-        except SyntaxError:
-            continue
-        alterer = Alterer(Spans(source.text))
-        used = [one for one in ast.walk(tree) if isinstance(one, Definition) and one.name in needed]
-        picked = _distinct(checks([line for one in used for line in one.body], alterer))
-        if picked:
-            edits = [edit for one in picked for edit in one.edits]
-            found[path] = source.with_text(alterer.spans.replace(edits)).encode()
-    return found
 
 
 def draw(copies: Sequence[Copy], most: int = _MOST_TWINS) -> tuple[list[Copy], list[Copy]]:
@@ -248,11 +206,6 @@ def fresh_path(path: str) -> str:
     return str(place.with_name(name + place.suffix))
 
 
-def _prefix(name: str) -> str:
-    head = name.partition("_")[0]
-    return head if head in ("test", "tests", "it", "should") else "test"
-
-
 def _renamed(parts: Sequence[str], names: Mapping[str, str]) -> list[str]:
     return [names.get(part, part) for part in parts]
 
@@ -263,19 +216,3 @@ def _text(node: NodeId) -> str:
 
 def _lines(picked: Sequence[Check]) -> frozenset[int]:
     return frozenset(line for one in picked for line in range(one.line, one.end_line + 1))
-
-
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one == other or (one[0] < other[1] and other[0] < one[1])
-
-
-def _distinct(found: Iterable[Check]) -> tuple[Check, ...]:
-    """No two checks may edit one place (nested functions are walked twice, blocks hold calls)."""
-    taken: list[tuple[int, int]] = []
-    kept: list[Check] = []
-    for one in found:
-        places = [(edit.start, edit.end) for edit in one.edits]
-        if not any(_meet(place, other) for place in places for other in taken):
-            taken += places
-            kept.append(one)
-    return tuple(kept)

@@ -1,7 +1,7 @@
 """Finds the checks of a test: every place that can make it fail, with the edit that alters it."""
 
 import ast
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from agent_loop.checks.project.source.data import dotted
@@ -159,3 +159,19 @@ _WAYS_TO_FAIL: tuple[Callable[[ast.stmt], bool], ...] = (
     _raises_assertion,
     _asserts_false,
 )
+
+
+def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
+    return one == other or (one[0] < other[1] and other[0] < one[1])
+
+
+def distinct(found: Iterable[Check]) -> tuple[Check, ...]:
+    """No two checks may edit one place (nested functions are walked twice, blocks hold calls)."""
+    taken: list[tuple[int, int]] = []
+    kept: list[Check] = []
+    for one in found:
+        places = [(edit.start, edit.end) for edit in one.edits]
+        if not any(_meet(place, other) for place in places for other in taken):
+            taken += places
+            kept.append(one)
+    return tuple(kept)

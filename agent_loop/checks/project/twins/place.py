@@ -51,6 +51,27 @@ def find(tree: ast.Module, parts: Sequence[str]) -> Definition | None:
     return found
 
 
+def missing(tree: ast.Module, parts: Sequence[str]) -> Sequence[str]:
+    """Those names of a test that its own file does not define."""
+    scope: Sequence[ast.stmt] = tree.body
+    for at, part in enumerate(parts[:-1]):
+        holder = _last_class(scope, part)
+        if holder is None:
+            return parts[at:]
+        scope = holder.body
+    return () if find(tree, parts) else parts[-1:]
+
+
+def imported(tree: ast.Module) -> set[str]:
+    """Names of modules, and names taken from modules, in the import statements."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            dotted = [getattr(node, "module", None) or "", *(one.name for one in node.names)]
+            found.update(part for name in dotted for part in name.split(".") if part)
+    return found
+
+
 def _inherited(
     tree: ast.Module, holder: ast.ClassDef, name: str, seen: set[str]
 ) -> Definition | None:
