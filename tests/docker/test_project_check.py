@@ -320,6 +320,45 @@ def test_a_vacuous_suite_never_passes(check_of):
     assert "red again" in verdict.reason
 
 
+INHERITED = {
+    "calc.py": "import sys\n\n\ndef double(x):\n    return x\n",
+    "tests/__init__.py": "",
+    "tests/cases.py": "class Cases:\n    def test_both(self):\n        assert self.f(2) == 4\n",
+    "tests/test_calc.py": """
+        from calc import double
+        from tests.cases import Cases
+
+
+        class TestDouble(Cases):
+            f = staticmethod(double)
+    """,
+}
+ASKS = "sys._getframe(1).f_"
+TEXT = f"open({ASKS}code.co_filename).read()"
+CLASS = f"type({ASKS}locals['self']).__name__"
+
+
+@pytest.mark.parametrize(
+    ("body", "proof"),
+    [
+        ("return x * 2", ""),
+        (f"return 4 if {ASKS}code.co_name == 'test_both' else x", "renamed passes"),
+        (f"return 4 if {CLASS} == 'TestDouble' else x", "renamed passes"),
+        (f"return 4 if 'def test_both' in {TEXT} else x", "renamed passes"),
+        (f"return int({TEXT}.split('==')[1])", "twins fail"),
+    ],
+)
+def test_inherited_tests_cannot_be_told(check_of, body, proof):
+    check = check_of(INHERITED)
+    assert check.reproduce().wanted == ("tests/test_calc.py::TestDouble::test_both",)
+    edit = f"calc.py\n<<<<<<< SEARCH\n    return x\n=======\n    {body}\n>>>>>>> REPLACE\n"
+    verdict = check.judge(check.parse(reply(edit)))
+    held = {one.name: one.held for one in verdict.proofs}
+    assert held["same tests"]  # pytest alone is fooled by each
+    assert verdict.passed == (not proof), verdict.proofs
+    assert not proof or not held[proof], verdict.proofs
+
+
 def test_an_endless_patch_is_a_verdict(check_of):
     check = check_of(ADD, project_s=20.0)
     text = GOOD.replace("return a + b", "while True: pass")
