@@ -27,7 +27,7 @@ from agent_loop.ports import Candidate, Verdict
 from agent_loop.tasks import ProjectTask
 from agent_loop.workspace import FileState, write_patch
 
-GOLD_RUNS = 3
+GOLD_RUNS = 2
 """The gate draws what it alters: a gold patch that holds by luck is no gold patch."""
 
 
