@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_loop.benchgen.ground import Given
+from agent_loop.terminal.numbers import whole
 
 STRATEGIES = ("mutate", "model", "history")
+_MANY = 1_000_000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,9 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_build(build)
     verify = commands.add_parser("verify", help="run every task of a benchmark again")
     verify.add_argument("source", metavar="DIR", help="a folder that build has written")
-    verify.add_argument("--runs", type=_positive, default=3, help="red runs of each task (3)")
+    verify.add_argument("--runs", type=whole(1, _MANY), default=3, help="red runs of each task (3)")
     for one in (build, verify):
-        one.add_argument("--jobs", type=_positive, default=2, help="checks at a time (2)")
+        one.add_argument("--jobs", type=whole(1, _MANY), default=2, help="checks at a time (2)")
         one.add_argument("--set", action="append", default=[], metavar="KEY=VALUE")
     return parser
 
@@ -80,7 +82,7 @@ def _parser() -> argparse.ArgumentParser:
 def _add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("source", metavar="SOURCE", help="a folder, or pypi:NAME==VERSION")
     build.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
-    build.add_argument("--count", type=_positive, default=20, help="tasks wanted (20)")
+    build.add_argument("--count", type=whole(1, _MANY), default=20, help="tasks wanted (20)")
     build.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (0)")
     build.add_argument(
         "--strategy", choices=STRATEGIES, default="mutate", help="where bugs come from (mutate)"
@@ -88,7 +90,10 @@ def _add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("--model", default="", help="provider:model for --strategy model")
     build.add_argument("--rewrite", default="", help="provider:model that words the reports")
     build.add_argument(
-        "--most-commits", type=_positive, default=200, help="looked at by --strategy history (200)"
+        "--most-commits",
+        type=whole(1, _MANY),
+        default=200,
+        help="looked at by --strategy history (200)",
     )
     build.add_argument("--only", action="append", default=[], help="files that start so")
     build.add_argument("--time-limit", type=float, default=0.0, help="seconds; 0 is none (0)")
@@ -97,10 +102,3 @@ def _add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument("--requirement", action="append", default=[], help="NAME==VERSION")
     build.add_argument("--plugin", action="append", default=[], help="a pytest plugin's package")
     build.add_argument("--python-path", action="append", default=[], help="import path")
-
-
-def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("must be at least 1")
-    return number

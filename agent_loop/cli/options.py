@@ -12,6 +12,7 @@ from agent_loop.cli.exported import FORMATS
 from agent_loop.config import model_sets
 from agent_loop.errors import BadOption
 from agent_loop.paths import thread_name
+from agent_loop.terminal.numbers import above_zero, whole
 
 _EPILOG = """exit codes: 0 all passed or accepted, 1 a run ended otherwise, 2 bad input,
 3 sandbox unavailable, 4 model unavailable, 5 paused, 130 interrupted and resumable"""
@@ -87,24 +88,24 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         help="answer the owner call: stop, accept, or what the worker should do",
     )  # fmt: skip
     group.add_argument(
-        "--max-pauses", type=_whole(0, 1000), metavar="N", help="ask the owner at most N times"
+        "--max-pauses", type=whole(0, 1000), metavar="N", help="ask the owner at most N times"
     )
     group.add_argument(
-        "--budget", type=_whole(1, 10**12), metavar="TOKENS",
+        "--budget", type=whole(1, 10**12), metavar="TOKENS",
         help="stop at the first node past so many tokens",
     )  # fmt: skip
     group.add_argument(
-        "--cost-limit", type=_above_zero("dollars"), metavar="USD",
+        "--cost-limit", type=above_zero("dollars"), metavar="USD",
         help="stop at the first node past so many US dollars; every model needs a known price",
     )  # fmt: skip
     group.add_argument(
         "--time-limit",
-        type=_above_zero("seconds"),
+        type=above_zero("seconds"),
         metavar="S",
         help="stop at the first node past S seconds",
     )
     group.add_argument(
-        "--jobs", type=_whole(1, 64), default=1, metavar="N", help="run N tasks at a time"
+        "--jobs", type=whole(1, 64), default=1, metavar="N", help="run N tasks at a time"
     )
     group.add_argument(
         "--cap",
@@ -163,7 +164,7 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
     group.add_argument("--yes", action="store_true", help="with --prune: do it")
     group.add_argument(
-        "--keep-mib", type=_whole(0, 1 << 30), metavar="N",
+        "--keep-mib", type=whole(0, 1 << 30), metavar="N",
         help="with --prune: the oldest ended runs lose their last step too until N MiB are left",
     )  # fmt: skip
     group.add_argument(
@@ -279,33 +280,3 @@ def _fork(text: str) -> ForkAt:
     if not at or not step.removeprefix("-").isdecimal() or len(step) > 9:
         raise argparse.ArgumentTypeError(f"{text!r} is not THREAD@STEP, e.g. fizzbuzz-1@4")
     return ForkAt(thread=thread_name(thread), step=int(step))
-
-
-class _whole:
-    def __init__(self, low: int, high: int) -> None:
-        self._low, self._high = low, high
-
-    def __call__(self, text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = self._low - 1
-        if not self._low <= value <= self._high:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is no whole number from {self._low} to {self._high}"
-            )
-        return value
-
-
-class _above_zero:
-    def __init__(self, unit: str) -> None:
-        self._unit = unit
-
-    def __call__(self, text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = -1.0
-        if not 0 < value < 10**9:  # also refuses nan
-            raise argparse.ArgumentTypeError(f"{text!r} is no number of {self._unit} above 0")
-        return value

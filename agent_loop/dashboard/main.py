@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent_loop import __version__, config
 from agent_loop.errors import AgentLoopError, UserError
+from agent_loop.terminal.numbers import whole
 from agent_loop.viewer.api import About, Api
 from agent_loop.viewer.app import make_app
 from agent_loop.viewer.desk import Desk
@@ -73,13 +74,11 @@ def _read(argv: Sequence[str]) -> argparse.Namespace:
     )
     parser.add_argument("--runs", type=Path, metavar="DIR", help="default: that of config.yaml")
     parser.add_argument(
-        "--port", type=_port, default=PORT, metavar="N", help="default: %(default)s; 0: any"
+        "--port",
+        type=whole(0, 65_535),
+        default=PORT,
+        metavar="N",
+        help="default: %(default)s; 0: any",
     )
     parser.add_argument("--no-open", action="store_true", help="only print the address")
     return parser.parse_args(argv)
-
-
-def _port(text: str) -> int:
-    if not (text.isascii() and text.isdigit() and int(text) < 65_536):
-        raise argparse.ArgumentTypeError(f"{text!r:.40} is no port. Give 0 to 65535.")
-    return int(text)

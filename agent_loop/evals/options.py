@@ -8,6 +8,7 @@ from pathlib import Path
 from agent_loop.config import model_sets
 from agent_loop.errors import BadOption
 from agent_loop.evals import compare, early, exports, outputs, regrade
+from agent_loop.terminal.numbers import above_zero, whole
 
 SUITES = ("humaneval", "mbpp", "quixbugs", "swebench")
 _EPILOG = """exit codes: 0 every planned attempt is judged, 1 some are not, 2 bad input,
@@ -64,20 +65,20 @@ def parser() -> argparse.ArgumentParser:
 def _add_run(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--label", help="name of the report (default: the experiment's, or default)")
     group.add_argument(
-        "--attempts", type=_whole(1, 10_000), default=3, metavar="N",
+        "--attempts", type=whole(1, 10_000), default=3, metavar="N",
         help="attempts at each task (default: 3)",
     )  # fmt: skip
     group.add_argument("--only", default="", metavar="A,B", help="these tasks only")
     group.add_argument(
-        "--budget", type=_whole(1, 10**12), metavar="TOKENS",
+        "--budget", type=whole(1, 10**12), metavar="TOKENS",
         help="stop every run at its next node once all of them spent so many tokens",
     )  # fmt: skip
     group.add_argument(
-        "--time-limit", type=_seconds, metavar="S",
+        "--time-limit", type=above_zero("seconds"), metavar="S",
         help="seconds one attempt may take; a slower one has failed",
     )  # fmt: skip
     group.add_argument(
-        "--jobs", type=_whole(1, 64), default=1, metavar="N", help="attempts at a time"
+        "--jobs", type=whole(1, 64), default=1, metavar="N", help="attempts at a time"
     )
     group.add_argument(
         "--executor", metavar="dask://HOST:PORT",
@@ -91,7 +92,7 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         "--data", type=Path, metavar="PATH", help="where the suite's files are on this machine"
     )
     group.add_argument(
-        "--controls", type=_whole(0, 100), default=3, metavar="N",
+        "--controls", type=whole(0, 100), default=3, metavar="N",
         help="before a suite is used, judge each right answer N times and an empty one; 0: do not "
         "(default: 3)",
     )  # fmt: skip
@@ -151,29 +152,3 @@ def options_of(given: argparse.Namespace) -> Options:
         quiet=given.quiet,
         given=given,
     )
-
-
-class _whole:
-    def __init__(self, low: int, high: int) -> None:
-        self._low, self._high = low, high
-
-    def __call__(self, text: str) -> int:
-        try:
-            value = int(text)
-        except ValueError:
-            value = self._low - 1
-        if not self._low <= value <= self._high:
-            raise argparse.ArgumentTypeError(
-                f"{text!r} is no whole number from {self._low} to {self._high}"
-            )
-        return value
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = -1.0
-    if not 0 < value < 10**9:  # also refuses nan
-        raise argparse.ArgumentTypeError(f"{text!r} is no number of seconds above 0")
-    return value

@@ -21,6 +21,7 @@ from agent_loop.server.jobs import Jobs
 from agent_loop.server.roots import Roots
 from agent_loop.server.shop import Shop
 from agent_loop.store import RunStore
+from agent_loop.terminal.numbers import whole
 from agent_loop.viewer.api import About, Api
 from agent_loop.viewer.app import make_app
 from agent_loop.viewer.desk import Desk
@@ -149,30 +150,16 @@ def _read(argv: Sequence[str]) -> argparse.Namespace:
         help="allow this folder's tasks; repeatable (default: the clone's tasks/)")  # fmt: skip
     add("--projects", type=Path, action="append", default=[], metavar="DIR",
         help="allow the projects in this folder; repeatable")  # fmt: skip
-    add("--jobs", type=_number(1, 64), default=1, metavar="N", help="runs at a time (default: 1)")
-    add("--queue", type=_number(1, 10_000), default=32, metavar="N",
+    add("--jobs", type=whole(1, 64), default=1, metavar="N", help="runs at a time (default: 1)")
+    add("--queue", type=whole(1, 10_000), default=32, metavar="N",
         help="jobs that may wait (default: 32)")  # fmt: skip
     add("--api-key-file", type=Path, metavar="FILE",
         help="let programs in with the key in this file; made if it is missing")  # fmt: skip
     add("--runs", type=Path, metavar="DIR", help="default: that of config.yaml")
-    add("--port", type=_number(0, 65_535), default=PORT, metavar="N",
+    add("--port", type=whole(0, 65_535), default=PORT, metavar="N",
         help="default: %(default)s; 0: any")  # fmt: skip
     add("--no-open", action="store_true", help="only print the address")
     add("--model", action="append", default=[], dest="models", metavar="ROLE=PROVIDER:MODEL")
     add("--set", action="append", default=[], dest="sets", metavar="KEY=VALUE")
     add("--config", action="append", default=[], dest="configs", type=Path, metavar="FILE")
     return parser.parse_args(argv)
-
-
-class _number:
-    """A whole number in a range."""
-
-    def __init__(self, low: int, high: int) -> None:
-        self._low, self._high = low, high
-
-    def __call__(self, text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) < 8):
-            raise argparse.ArgumentTypeError(f"{text!r:.40} is no whole number.")
-        if not self._low <= int(text) <= self._high:
-            raise argparse.ArgumentTypeError(f"{text}: must be {self._low} to {self._high}.")
-        return int(text)

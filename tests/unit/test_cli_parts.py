@@ -1,5 +1,6 @@
 """The parts of the command line, each by itself."""
 
+import argparse
 import io
 import os
 import pty  # these are tests for systems that have terminals of that kind
@@ -22,6 +23,7 @@ from agent_loop.errors import BadOption, ThreadError
 from agent_loop.evals.options import options_of, parser
 from agent_loop.ports import OwnerCall, OwnerReply
 from agent_loop.store import reply_from_text
+from agent_loop.terminal.numbers import above_zero, whole
 from agent_loop.terminal.screen import Screen
 
 ESCAPE = "\x1b[2J\x1b]0;owned\x07\u202e"
@@ -96,6 +98,31 @@ def test_argparse_refuses_with_two(argv, capsys):
         read(argv.split())
     assert stop.value.code == 2
     assert "error:" in capsys.readouterr().err
+
+
+NUMBERS = {
+    "5": 5, "1": 1, "64": 64, "0": None, "65": None, "-1": None, "1.5": None, "": None, "x": None,
+    "٣": 3, "nan": None, "9" * 5_000: None,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), NUMBERS.items(), ids=lambda value: str(value)[:9])
+def test_a_number_of_an_option_is_in_its_range_or_refused_in_few_words(text, value):
+    read_it = whole(1, 64)
+    if value is not None:
+        assert read_it(text) == value
+        return
+    with pytest.raises(argparse.ArgumentTypeError, match="no whole number from 1 to 64") as said:
+        read_it(text)
+    assert len(str(said.value)) < 100
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "nan", "inf", "1e9", "", "x", "9" * 5_000])
+def test_a_measure_is_above_zero(text):
+    assert above_zero("seconds")("2.5") == 2.5
+    with pytest.raises(argparse.ArgumentTypeError, match="no number of seconds above 0") as said:
+        above_zero("seconds")(text)
+    assert len(str(said.value)) < 100
 
 
 # --- lines and tables ---------------------------------------------------------------------------
