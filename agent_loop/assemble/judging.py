@@ -14,6 +14,7 @@ _FIX = (
     "Add 'isolation: shared' to the task (weaker: solution and asserts share a process, and the "
     "verdict says so), or write that assert over plain values"
 )
+_NOTHING_NAMED = "Let each assert call what the task asks for, as in 'assert largest([1, 2]) == 2'"
 
 
 def make_check(task: Task, sandbox: Sandbox, config: Config, clock: Clock) -> Check:
@@ -46,7 +47,7 @@ def refuse_unjudgeable(task: Task) -> None:
         raise TaskFileError(
             _place(task, found[0]),
             f"cannot be judged with solution and asserts apart: {found[0].reason}{more}",
-            f"{_FIX}.",
+            f"{_FIX if found[0].line else _NOTHING_NAMED}.",
         )
 
 

@@ -8,13 +8,15 @@ from pathlib import Path
 
 from agent_loop.errors import TaskFileError
 from agent_loop.tasks.model import CodeTask, ProjectTask, ResearchTask, Task
-from agent_loop.tasks.shape import CodeShape, ProjectShape, ResearchShape
+from agent_loop.tasks.shape import CodeShape, ProjectShape, ResearchShape, idle
 from agent_loop.yamlfile import Document, YamlProblem, fit, nearest
 from agent_loop.yamlfile import load as load_yaml
 
 SUFFIXES = (".yaml", ".yml")
 KINDS = ("code", "project", "research")
-_EXAMPLE = "See tasks/fizzbuzz.yaml for an example."
+_EXAMPLES = {"project": "fix_slugify", "research": "judge_bias"}
+_TELLING = {"project": "project", "query": "research"}
+"""Keys that only one kind of task has."""
 
 
 def load(path: Path) -> Task:
@@ -23,12 +25,18 @@ def load(path: Path) -> Task:
     Raises:
         TaskFileError: with the line of what is wrong.
     """
+    kind = "code"
     try:
         document = load_yaml(path)
+        kind = str(document.data.get("type", kind))
         return _task(document, path)
     except YamlProblem as problem:
         where = f"{path}:{problem.line}" if problem.line else str(path)
-        raise TaskFileError(where, _sentence(problem.problem), _EXAMPLE) from None
+        raise TaskFileError(where, _sentence(problem.problem), _example(kind)) from None
+
+
+def _example(kind: str) -> str:
+    return f"See tasks/{_EXAMPLES.get(kind, 'fizzbuzz')}.yaml for an example."
 
 
 def find(paths: Sequence[Path]) -> list[Path]:
@@ -67,13 +75,37 @@ def _task(document: Document, path: Path) -> Task:
     source_hash = hashlib.sha256(path.read_bytes()).hexdigest()
     kind = document.data.get("type", "code")
     if kind == "code":
-        return _code(fit(document, CodeShape), path, source_hash)
+        _refuse_other_kind(document)
+        shape = fit(document, CodeShape)
+        _refuse_idle(shape, document)
+        return _code(shape, path, source_hash)
     if kind == "project":
         return _project(fit(document, ProjectShape), document, path, source_hash)
     if kind == "research":
         return _research(fit(document, ResearchShape), document, path, source_hash)
     hint = nearest(str(kind), KINDS)
     raise YamlProblem(document.line("type"), f"unknown type '{kind}'{hint}")
+
+
+def _refuse_other_kind(document: Document) -> None:
+    meant = next((key for key in _TELLING if key in document.data), None)
+    if meant and "type" not in document.data:
+        raise YamlProblem(
+            document.line(meant),
+            f"'{meant}' belongs to another kind of task; add 'type: {_TELLING[meant]}'",
+        )
+
+
+def _refuse_idle(shape: CodeShape, document: Document) -> None:
+    everything = (*shape.tests, *shape.hidden_tests, shape.helpers)
+    for key, tests in (("tests", shape.tests), ("hidden_tests", shape.hidden_tests)):
+        for n, test in enumerate(tests):
+            if name := idle(test, everything):
+                raise YamlProblem(
+                    document.line(key, n),
+                    f"'{key}[{n}]' has its asserts in {name}(), which nothing calls; call it, or "
+                    "write them without a function",
+                )
 
 
 def _code(shape: CodeShape, path: Path, source_hash: str) -> CodeTask:

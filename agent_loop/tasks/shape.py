@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Sequence
 from typing import Annotated, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
@@ -29,16 +30,43 @@ def _python(text: str) -> str:
     try:
         syntax.parse(text)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-        what = error.msg if isinstance(error, SyntaxError) else error
-        raise ValueError(f"is not valid Python: {what}") from None
+        what = str(error.msg if isinstance(error, SyntaxError) else error)
+        cut = " (YAML ends text at ' #': write it under '- |')" if "unterminated" in what else ""
+        raise ValueError(f"is not valid Python: {what}{cut}") from None
     return text
 
 
 def _asserts(text: str) -> str:
     tree = syntax.parse(_python(text))
-    if not any(isinstance(node, ast.Assert) for node in ast.walk(tree)):
-        raise ValueError("holds no assert, so it can never fail")
+    asserts = _asserts_in(tree)
+    if not asserts:
+        raised = " (an error is expected with try, except, else: assert False)"
+        raise ValueError(
+            f"holds no assert, so it can never fail{raised if '.raises' in text else ''}"
+        )
+    if any(isinstance(one.test, ast.Tuple) and one.test.elts for one in asserts):
+        raise ValueError("asserts a tuple, which is always true; take the brackets away")
     return text
+
+
+def _asserts_in(tree: ast.AST) -> list[ast.Assert]:
+    return [node for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+
+
+def idle(test: str, everything: Sequence[str]) -> str:
+    """The function that holds all asserts of a test and that nothing of the task ever names."""
+    holding = [node for node in syntax.parse(test).body if _asserts_in(node)]
+    said = {
+        getattr(node, "id", getattr(node, "attr", ""))
+        for text in everything
+        for node in ast.walk(syntax.parse(text))
+    }
+    idle = [
+        node.name
+        for node in holding
+        if isinstance(node, ast.FunctionDef) and not node.decorator_list and node.name not in said
+    ]
+    return idle[0] if len(idle) == len(holding) else ""
 
 
 def _some(tests: tuple[str, ...]) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from typing import Annotated, Literal, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
+from agent_loop.yamlfile.hints import QUOTES
 from agent_loop.yamlfile.read import Document, KeyPath, YamlProblem
 
 M = TypeVar("M", bound=BaseModel)
@@ -81,7 +82,9 @@ def _described(error: ErrorDetails, path: KeyPath, model: type[BaseModel]) -> st
     if error["type"] == "missing":
         return f"'{name}' is missing"
     if error["type"] in _WANTED:
-        return f"'{name}' must be {_WANTED[error['type']]}, not {shown(error['input'])}"
+        meant = error["type"] == "string_type" and isinstance(error["input"], dict)
+        hint = f" ({QUOTES}, or under '- |')" if meant else ""
+        return f"'{name}' must be {_WANTED[error['type']]}, not {shown(error['input'])}{hint}"
     if error["type"] == "literal_error":
         expected = error["ctx"]["expected"]
         close = difflib.get_close_matches(

@@ -12,6 +12,8 @@ from typing import Protocol
 
 import yaml
 
+from agent_loop.yamlfile.hints import hint
+
 MAX_BYTES = 1 << 20
 MAX_DEPTH = 50
 MAX_REPEATED_NODES = 10_000
@@ -23,6 +25,7 @@ KeyPath = tuple[str | int, ...]
 
 class _Mark(Protocol):
     line: int
+    column: int
 
 
 _TOO_DEEP = f"is nested more than {MAX_DEPTH} levels deep"
@@ -82,7 +85,8 @@ def parse(text: str) -> Document:
             what = f"{error.context}, {what}"
         if "nesting depth" in what:  # libyaml's own limit, where its scanner runs ahead of ours
             raise YamlProblem(_mark_line(mark), _TOO_DEEP) from error
-        raise YamlProblem(_mark_line(mark), f"is not valid YAML: {what}{_hint(what)}") from error
+        more = hint(what, text, mark.line, mark.column) if mark else ""
+        raise YamlProblem(_mark_line(mark), f"is not valid YAML: {what}{more}") from error
     except (yaml.YAMLError, UnicodeError) as error:
         raise YamlProblem(0, f"is not valid YAML: {str(error).splitlines()[0]}") from error
     if node is None:
@@ -148,12 +152,6 @@ def _line(marked: yaml.Node | yaml.Event) -> int:
 
 def _mark_line(mark: _Mark | None) -> int:
     return mark.line + 1 if mark else 0
-
-
-def _hint(what: str) -> str:
-    if "mapping values are not allowed" in what:
-        return " (put text that holds ': ' in quotes)"
-    return ""
 
 
 class _Reader:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from agent_loop import config, tasks
+from agent_loop.assemble.judging import refuse_unjudgeable
 from agent_loop.errors import ConfigError, TaskFileError
 
 ROOT = Path(__file__).parents[2]
@@ -20,7 +21,7 @@ BAD_TASKS = {
     "a bare word": (b"hello\n", "t.yaml:1: the file must be a map of 'key: value' lines."),
     "wrong type: task": (b"tests: ['assert f()']\ntask: 12\n", "t.yaml:2: 'task' must be text, not a whole number (12)."),
     "wrong type: tests": (b"task: x\ntests: assert f()\n", "t.yaml:2: 'tests' must be a list, not text ('assert f()')."),
-    "wrong type: one test": (b"task: x\ntests:\n- assert f()\n- {a: 1}\n", "t.yaml:4: 'tests[1]' must be text, not a map."),
+    "wrong type: one test": (b"task: x\ntests:\n- assert f()\n- {a: 1}\n", "t.yaml:4: 'tests[1]' must be text, not a map (put text that holds ': ' in quotes, or under '- |')."),
     "test is a map by mistake": (b"task: x\ntests:\n  - assert f({'a': 1}) == {'b': 2}\n", "t.yaml:3: the file is not valid YAML: mapping values are not allowed in this context (put text that holds ': ' in quotes)."),
     "unknown key": (b"task: x\ntests: ['assert f()']\nhiden_tests: []\n", "t.yaml:3: unknown key 'hiden_tests' (did you mean 'hidden_tests'?)"),
     "unknown key, nothing near": (b"task: x\nzzz: 1\n", "t.yaml:2: unknown key 'zzz' (known: helpers, hidden_tests, isolation, name, task, tests, type)."),
@@ -38,7 +39,21 @@ BAD_TASKS = {
     "control characters": (b"task: x\x07\n", "is not valid YAML"),
     "duplicate key": (b"task: x\ntests: ['assert f()']\ntask: y\n", "t.yaml:3: key 'task' stands here again (first on line 1)."),
     "broken YAML": (b"task: x\ntests: [a, b\n", "is not valid YAML"),
-    "tab indent": (b"task: x\ntests:\n\t- a\n", "t.yaml:3: the file is not valid YAML"),
+    "tab indent": (b"task: x\ntests:\n\t- a\n", "t.yaml:3: the file is not valid YAML: found character that cannot start any token (it is a tab: YAML is indented with spaces)."),
+    "text that starts with @": (b"task: @f\n", "(text that starts with '@' goes in quotes)."),
+    "key indented too far": (b"task: x\n tests: []\n", "t.yaml:2: the file is not valid YAML: mapping values are not allowed in this context (the line is indented further than the one it belongs to)."),
+    "quotes inside quotes": (b'task: x\ntests:\n  - "f("a") == 1"\n', "text with quotes inside goes under '- |')."),
+    "quote never closed": (b"task: 'x\ntests: []\n", "(a quote is never closed)."),
+    "text that starts with *": (b"task: *f\n", "(text that starts with '*' goes in quotes)."),
+    "list beside its key": (b"task: x\ntests: - assert f()\n", "(put '- ' on a line of its own)."),
+    "backslash in double quotes": (b'task: "\\d"\n', "(single quotes take a backslash as it is)."),
+    "cut off by a comment": (b"task: x\ntests:\n  - assert f('a #b')\n", "t.yaml:3: 'tests[0]' is not valid Python: unterminated string literal (detected at line 1) (YAML ends text at ' #': write it under '- |')."),
+    "pytest.raises": (b"task: x\ntests:\n- |\n  with pytest.raises(ValueError):\n    f()\n", "t.yaml:3: 'tests[0]' holds no assert, so it can never fail (an error is expected with try, except, else: assert False)."),
+    "assert of a tuple": (b"task: x\ntests: ['assert (f() == 1, 2)']\n", "t.yaml:2: 'tests[0]' asserts a tuple, which is always true; take the brackets away."),
+    "asserts in a function nobody calls": (b"task: x\ntests:\n- |\n  def test_f():\n    assert f()\n", "t.yaml:3: 'tests[0]' has its asserts in test_f(), which nothing calls; call it, or write them without a function."),
+    "project without its type": (b"task: x\nproject: .\n", "t.yaml:2: 'project' belongs to another kind of task; add 'type: project'."),
+    "query without its type": (b"task: x\nquery: y\n", "t.yaml:2: 'query' belongs to another kind of task; add 'type: research'."),
+    "example of its own kind": (b"type: project\ntask: x\n", "t.yaml:1: 'project' is missing. See tasks/fix_slugify.yaml for an example."),
     "huge": (b"task: x\n#" + b"a" * (1 << 20), "t.yaml: the file is larger than 1,048,576 bytes."),
     "deep": (b"task: " + b"[" * 5000, "t.yaml:1: the file is nested more than 50 levels deep."),
     "own tag": (b"task: !!python/object/apply:os.system ['true']\n", "t.yaml:1: the file holds the tag 'tag:yaml.org,2002:python/object/apply:os.system'; plain YAML only."),
@@ -223,3 +238,17 @@ def test_hash_follows_what_is_said():
     plain = config.load(None, {})
     assert plain.hash() == config.load(None, {"OPENAI_API_KEY": "x"}).hash()
     assert plain.hash() != config.load(None, {}, ["retries=1"]).hash()
+
+
+def test_a_function_of_asserts_that_another_entry_calls_is_no_mistake(tmp_path):
+    path = tmp_path / "t.yaml"
+    calls = "tests:\n- |\n  def once(n):\n    assert f(n) == n\n- assert once(1) is None\n"
+    path.write_text(f"task: x\n{calls}")
+    assert len(tasks.load(path).tests) == 2
+
+
+def test_asserts_about_nothing_are_told_to_call_the_solution(tmp_path):
+    path = tmp_path / "t.yaml"
+    path.write_text("task: x\ntests: [assert 1 + 1 == 2]\n")
+    with pytest.raises(TaskFileError, match="Let each assert call what the task asks for"):
+        refuse_unjudgeable(tasks.load(path))
