@@ -1,5 +1,6 @@
 """Config + task -> a ready run; the only room that names implementations."""
 
+from agent_loop.assemble.benches import Benches
 from agent_loop.assemble.company import refuse_unpriced
 from agent_loop.assemble.judging import make_check, refuse_unjudgeable
 from agent_loop.assemble.stored import Verified, refuse_ended, refuse_taken, stored_map
@@ -9,6 +10,7 @@ from agent_loop.config import state_dir
 
 __all__ = [
     "Ask",
+    "Benches",
     "Verified",
     "Workshop",
     "Yard",

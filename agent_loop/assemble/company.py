@@ -1,7 +1,8 @@
 """The models of one process: made once for each configuration, closed together."""
 
+import contextlib
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 from agent_loop import models
@@ -34,19 +35,11 @@ class Company:
         key = config.hash()
         with self._lock:
             if key not in self._shared:
-                self._shared[key] = self.own(config, answered={})
+                self._shared[key] = self._own(config, {})
             return self._shared[key]
 
-    def own(self, config: Config, *, answered: Mapping[str, int]) -> Mapping[Role, Model]:
-        """Models for one run alone; the caller closes them.
-
-        Args:
-            config: which model plays which role, and the fallback.
-            answered: replies each role has had: a scripted or replayed run goes on there.
-
-        Raises:
-            ModelUnavailable: one cannot be asked; says what to type.
-        """
+    def _own(self, config: Config, answered: Mapping[str, int]) -> Mapping[Role, Model]:
+        """`answered`: replies each role has had, a scripted or replayed run goes on there."""
         maker = models.Maker(
             runs=self._runs,
             clock=self._clock,
@@ -63,6 +56,24 @@ class Company:
             role: self._behind_gate(model, wanted[role]) for role, model in chosen.models.items()
         }
 
+    @contextlib.contextmanager
+    def cast(
+        self, config: Config, *, answered: Mapping[str, int] | None
+    ) -> Iterator[Mapping[Role, Model]]:
+        """The models of one run: its own and gone with it, or for `None` the shared ones.
+
+        Raises:
+            ModelUnavailable: one cannot be asked; says what to type.
+        """
+        if answered is None:
+            yield self.shared(config)
+            return
+        own = self._own(config, answered)
+        try:
+            yield own
+        finally:
+            _dismiss(own)
+
     def _behind_gate(self, model: Model, settings: ModelSettings) -> Model:
         """Ollama alone swaps models by itself; a server of one model needs no gate."""
         if settings.provider != "ollama":
@@ -76,11 +87,10 @@ class Company:
         with self._lock:
             groups, self._shared = list(self._shared.values()), {}
         for group in groups:
-            dismiss(group)
+            _dismiss(group)
 
 
-def dismiss(group: Mapping[Role, Model]) -> None:
-    """Close the models of one run."""
+def _dismiss(group: Mapping[Role, Model]) -> None:
     for model in group.values():
         model.close()
 

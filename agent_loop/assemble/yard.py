@@ -1,15 +1,17 @@
 """Project checks outside a run: for tools that judge many projects and ask no model."""
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from agent_loop.assemble.benches import Benches
 from agent_loop.checks.project import Place, ProjectCheck
-from agent_loop.config import Config, state_dir
+from agent_loop.config import Config
 from agent_loop.errors import SandboxUnavailable
 from agent_loop.models import Maker
 from agent_loop.ports import Clock, Limits, Model, Sandbox, SystemClock
-from agent_loop.sandbox import PROJECT_PYTHON, make_image_builder, make_sandbox
+from agent_loop.sandbox import PROJECT_PYTHON
 from agent_loop.tasks import ProjectTask
 
 
@@ -22,19 +24,18 @@ class Yard:
     env: Mapping[str, str] = field(default_factory=dict)
     clock: Clock = field(default_factory=SystemClock)
     python: str = PROJECT_PYTHON
-    _sandbox: Sandbox | None = None
+
+    def __post_init__(self) -> None:
+        self._benches = Benches(
+            config=self.config, notify=self.notify, env=self.env, clock=self.clock
+        )
 
     @property
     def sandbox(self) -> Sandbox:
         """Raises SandboxUnavailable: no engine, or a sandbox that never runs projects."""
-        if self._sandbox is None:
-            settings = self.config.sandbox_settings
-            if settings.kind == "local":
-                raise SandboxUnavailable("sandbox: local cannot run projects. Use sandbox: docker")
-            self._sandbox = make_sandbox(
-                settings, state_dir=state_dir(), notify=self.notify, env=self.env
-            )
-        return self._sandbox
+        if self.config.sandbox_settings.kind == "local":
+            raise SandboxUnavailable("sandbox: local cannot run projects. Use sandbox: docker")
+        return self._benches.sandbox()
 
     @property
     def limits(self) -> Limits:
@@ -48,13 +49,8 @@ class Yard:
         Raises:
             UserError: a package cannot be had; the message has pip's words.
         """
-        builder = make_image_builder(
-            self.config.sandbox_settings, state_dir=state_dir(), notify=self.notify, env=self.env
-        )
-        try:
+        with closing(self._benches.builder()) as builder:
             return builder.project_image(requirements)
-        finally:
-            builder.close()
 
     def check(self, task: ProjectTask, folder: Path) -> ProjectCheck:
         """The gate of one task, as a run has it. `folder` is its own and absolute."""
@@ -82,6 +78,4 @@ class Yard:
 
     def close(self) -> None:
         """Give the containers back; safe to call twice."""
-        sandbox, self._sandbox = self._sandbox, None
-        if sandbox is not None:
-            sandbox.close()
+        self._benches.close()

@@ -83,7 +83,7 @@ def _command(options: Options, env: Mapping[str, str], screen: Screen) -> int:
         if options.verify:
             return verify(workshop, options.verify, screen)
         if options.freeze:
-            digest = workshop.freeze(tasks.load(options.tasks[0]), options.freeze)
+            digest = workshop.benches.freeze(tasks.load(options.tasks[0]), options.freeze)
             screen.result(f"{options.freeze}: frozen, sha256 {digest}", "green")
             return 0
         return _drive(options, env, workshop, screen, board)

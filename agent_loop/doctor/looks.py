@@ -74,7 +74,7 @@ def database(path: Path) -> Iterator[Found]:
 def sandbox(workshop: Workshop) -> Iterator[Found]:
     """Engine, image and every protection, looked at inside a real container."""
     try:
-        box = workshop.sandbox()
+        box = workshop.benches.sandbox()
         lines = box.probe()
     except AgentLoopError as error:
         yield Found(what="sandbox", ok=False, detail=str(error), exit_code=error.exit_code)

@@ -38,7 +38,7 @@ def identity(workshop: Workshop, tasks: Iterable[Task]) -> Identity:
         models=_models(workshop, given[0].name),
         config_hash=workshop.config.hash(),
         config=workshop.config.as_record(),
-        harness=harness_of(workshop.sandbox() if runs_code else None),
+        harness=harness_of(workshop.benches.sandbox() if runs_code else None),
     )
 
 

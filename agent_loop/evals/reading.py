@@ -57,7 +57,7 @@ def _regrade(
     report = read_report(find_report(store.root, given.regrade))  # before a container is started
     known = _tasks(given, report, screen)
     with Workshop(config=config, store=store, notify=screen.say, env=env) as workshop:
-        today = harness_of(workshop.sandbox())
+        today = harness_of(workshop.benches.sandbox())
         code, found = regrade.run(
             given, workshop, screen.result, progress=screen.say, today=today, known=known
         )

@@ -8,7 +8,7 @@ import threading
 from collections.abc import Callable
 from pathlib import Path
 
-from agent_loop.assemble import Workshop
+from agent_loop.assemble import Benches
 from agent_loop.checks.project import Reproduced
 from agent_loop.errors import AgentLoopError, UserError
 from agent_loop.mcp_server.copy import Copy
@@ -36,10 +36,10 @@ def sweep_folders(place: Path) -> None:
 class Copies:
     """Every copy has a handle that cannot be guessed; a client reaches only those it opened."""
 
-    def __init__(self, workshop: Workshop, options: Options, notify: Callable[[str], None]) -> None:
-        self._workshop, self._options, self._notify = workshop, options, notify
+    def __init__(self, benches: Benches, options: Options, notify: Callable[[str], None]) -> None:
+        self._benches, self._options, self._notify = benches, options, notify
         tools = {"worker_mode": "tools", "toolset": "structured"}
-        self._config = workshop.config.model_copy(update=tools)
+        self._config = benches.config.model_copy(update=tools)
         self._open: dict[str, Copy] = {}
         self._opening = 0
         self._lock = threading.Lock()
@@ -114,15 +114,15 @@ class Copies:
     # --- inner ---
 
     def _made(self, task: ProjectTask, owner: str, cancel: Cancel) -> tuple[Copy, Reproduced]:
-        leash = Leash(self._workshop.sandbox())
+        leash = Leash(self._benches.sandbox())
         folder = Path(tempfile.mkdtemp(prefix=f"{FOLDER}{os.getpid()}-"))
         copy = Copy(
             secrets.token_urlsafe(18),
             owner,
-            desk=self._workshop.desk(task, folder, self._config, leash),
+            desk=self._benches.desk(task, folder, self._config, leash),
             leash=leash,
             folder=folder,
-            clock=self._workshop.clock,
+            clock=self._benches.clock,
         )
         with self._lock:
             self._open[copy.handle] = copy

@@ -18,14 +18,13 @@ from mcp.server.stdio import stdio_server
 from mcp.server.transport_security import TransportSecuritySettings
 
 from agent_loop import config
-from agent_loop.assemble import Workshop
+from agent_loop.assemble import Benches
 from agent_loop.errors import AgentLoopError, UserError
 from agent_loop.mcp_server.copies import Copies
 from agent_loop.mcp_server.door import Door
 from agent_loop.mcp_server.options import TOKEN, TOKEN_CHARS, Options, options_of, parser
 from agent_loop.mcp_server.streams import Wire
 from agent_loop.mcp_server.tools import Desk, build
-from agent_loop.store import RunStore
 from agent_loop.webguard import Launch, bound, serve
 
 PATH = "/mcp"
@@ -63,10 +62,9 @@ def _serving(
     settings: config.Config, env: Mapping[str, str], options: Options
 ) -> Iterator[tuple[Desk, Copies]]:
     """Everything that has to be given back, however it ends."""
-    store = RunStore(settings.runs_dir)
-    with Workshop(config=settings, store=store, notify=say, env=env) as workshop:
-        workshop.sandbox()  # no engine: say so now, not at the first call
-        copies = Copies(workshop, options, say)
+    with Benches(config=settings, notify=say, env=env) as benches:
+        benches.sandbox()  # no engine: say so now, not at the first call
+        copies = Copies(benches, options, say)
         desk = Desk(copies, one_client=options.port is None)
         one = threading.Lock()
 
@@ -75,7 +73,7 @@ def _serving(
             with one:
                 copies.close()
                 desk.close()
-                workshop.close()
+                benches.close()
 
         with _leaving(give_back):
             try:
