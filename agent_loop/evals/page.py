@@ -211,11 +211,8 @@ def _where_it_went(reports: Sequence[Report]) -> list[Plot]:
         tokens = _roles(reports[0].attempts)
         seconds = _by_end(reports[0].attempts)
     else:
-        tokens = {
-            r.label: {role: sum(d.values()) for role, d in _roles(r.attempts).items()}
-            for r in reports
-        }
-        seconds = {r.label: _means(r.attempts) for r in reports}
+        tokens = {one.label: _sums(_roles(one.attempts)) for one in reports}
+        seconds = {one.label: _means(one.attempts) for one in reports}
     return [
         plots.stacked("Where tokens went", "mean tokens of an attempt", tokens, prefix="tokens"),
         plots.stacked(

@@ -150,10 +150,6 @@ def database_fault(error: Exception) -> StoreFault:
     )
 
 
-def is_database_error(error: BaseException) -> bool:
-    return isinstance(error, psycopg.Error)
-
-
 @contextmanager
 def _connected(url: str) -> "Iterator[Connection]":
     try:

@@ -13,9 +13,6 @@ from agent_loop.graph.verdicts import fields_of, verdict_of
 from agent_loop.ports import Json, Outcome
 from agent_loop.store import Summary
 
-TIMES = frozenset({"started", "ended", "seconds", "spent_s", "load_s"})
-"""Fields of a record that differ between two runs of the same script."""
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ending:

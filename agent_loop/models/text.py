@@ -131,11 +131,3 @@ class ReasoningFilter:
 def _closes_alone(line: str) -> bool:
     tag = _TAG.fullmatch(line.strip())
     return tag is not None and any(tag.groups())
-
-
-def split_reasoning(text: str) -> tuple[str, str]:
-    """(answer, reasoning) of a whole reply."""
-    parts = ReasoningFilter()
-    parts.feed(text)
-    parts.finish()
-    return parts.answer, parts.reasoning

@@ -21,7 +21,6 @@ class Stored:
     body: bytes
     fetched_at: str
     """UTC, ISO 8601 with `Z`."""
-    age_s: float
 
 
 class Cache:
@@ -41,7 +40,7 @@ class Cache:
             body = base64.b64decode(data["body"], validate=True)
             age_s = self._wall() - float(data["at"])
             whole = hashlib.sha256(body).hexdigest() == data["sha256"] and data["url"] == url
-            stored = Stored(body=body, fetched_at=str(data["fetched_at"]), age_s=age_s)
+            stored = Stored(body=body, fetched_at=str(data["fetched_at"]))
         except (OSError, ValueError, KeyError, TypeError):
             return None
         return stored if whole and 0 <= age_s <= self._max_age_s else None

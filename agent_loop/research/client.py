@@ -196,7 +196,7 @@ class ArxivClient:
             raise SearchUnavailable(
                 f"{self._settings.state_dir}: the answer of arXiv cannot be written ({error})."
             ) from None
-        return Stored(body=body, fetched_at=now, age_s=0.0)
+        return Stored(body=body, fetched_at=now)
 
 
 def user_agent(contact: str = "") -> str:

@@ -22,10 +22,6 @@ class PairCounts:
     def pairs(self) -> int:
         return self.both + self.neither + self.only_first + self.only_second
 
-    @property
-    def discordant(self) -> int:
-        return self.only_first + self.only_second
-
 
 def pair_counts(pairs: Iterable[tuple[bool, bool]]) -> PairCounts:
     """Count (first, second) outcomes."""

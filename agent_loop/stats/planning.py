@@ -33,11 +33,6 @@ class Sensitivity:
     def pairs(self) -> int:
         return self.tasks * self.attempts
 
-    @property
-    def can_answer(self) -> bool:
-        """Whether any difference at all would be found."""
-        return self.gain is not None or self.loss is not None
-
 
 def power(pairs: int, baseline: float, difference: float, *, alpha: float = ALPHA) -> float:
     """Chance that exact McNemar on `pairs` finds a true `difference` from the rate `baseline`.

@@ -19,7 +19,6 @@ from agent_loop.viewer.traces import Traces
 FINAL = frozenset({"passed", "accepted", "stopped", "capped", "nothing_to_fix"})
 """Outcomes after which nobody drives a run."""
 OUTCOMES = FINAL | {"paused", "budget", "cancelled", "error"}
-SORTS = ("started", "seconds", "tokens", "laps", "task")
 FRESH_S = 0.4
 """Twenty pages that ask at once share one look."""
 _HEAD_BYTES = 4_096

@@ -17,12 +17,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop.errors import ThreadError
-from agent_loop.graph.record import TIMES
 from agent_loop.store import RunStore, read_trace
 from tests.fakes.killable import child, drive_on, drive_real
 
 DELAY_S = 0.02
-
+TIMES = frozenset({"started", "ended", "seconds", "spent_s", "load_s"})
+"""Fields of a record that differ between two runs of the same script."""
 
 PYTESTS_SECONDS = re.compile(r" in \d+\.\d+s")
 """The end of pytest's last line."""

@@ -5,7 +5,8 @@ import json
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_loop.models.text import ReasoningFilter, bounded, clean, split_reasoning
+from agent_loop.models.text import ReasoningFilter, bounded, clean
+from tests.fakes.whole_reply import split_reasoning
 
 TAGS = ["<think>", "</think>", "<thinking>", "</thinking>", "[THINK]", "[/THINK]", "<", "think>"]
 OTHERS = ["```python\n", "```\n", "~~~\n", "\n", "`", '"', "a", "x = 1\n", "\ud800", "\x00", "é"]

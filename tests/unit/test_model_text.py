@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from agent_loop.models.text import bounded, clean, repeats, split_reasoning
+from agent_loop.models.text import bounded, clean, repeats
+from tests.fakes.whole_reply import split_reasoning
 
 
 @pytest.mark.parametrize(

@@ -141,8 +141,9 @@ def test_the_smallest_difference_has_the_power_it_promises():
 def test_few_pairs_can_answer_nothing_and_say_so():
     assert mde(5, 0.5) is None  # the smallest p value of five pairs is 0.0625
     found = sensitivity(tasks=1, attempts=2, baseline=0.5)
-    assert (found.gain, found.loss, found.can_answer, found.best) == (None, None, False, 0.0)
-    assert sensitivity(tasks=0, attempts=3, baseline=0.5).can_answer is False
+    assert (found.gain, found.loss, found.best) == (None, None, 0.0)
+    nothing = sensitivity(tasks=0, attempts=3, baseline=0.5)
+    assert (nothing.gain, nothing.loss) == (None, None)
     assert pairs_needed(0.5, 0.001) is None
     assert power(pairs_needed(0.5, 0.2), 0.5, 0.2) >= 0.8
     with pytest.raises(ValueError, match="a rate of"):

@@ -74,7 +74,6 @@ class _Walk:
         around = Around(
             parents=tuple(self._parents[-4:]),
             names=self._names[-1] if self._names and self._body_depth else (),
-            in_function=self._body_depth > 0,
         )
         for mutator in MUTATORS:
             for wrong in mutator(node, around):

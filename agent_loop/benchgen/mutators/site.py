@@ -14,7 +14,6 @@ class Around:
     """Outermost first."""
     names: tuple[str, ...] = ()
     """Parameters and plain locals of the innermost function, in order of appearance."""
-    in_function: bool = False
 
     def parent(self, up: int = 1) -> cst.CSTNode | None:
         return self.parents[-up] if len(self.parents) >= up else None
