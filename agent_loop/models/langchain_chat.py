@@ -16,6 +16,7 @@ from langchain_core.messages import (
     ToolMessage,
 )
 from langchain_core.runnables import Runnable
+from langsmith import tracing_context
 
 from agent_loop.config import ModelSettings
 from agent_loop.errors import AgentLoopError
@@ -197,7 +198,10 @@ def read_answer(
     limits = Limits(read_s=settings.read_s, total_s=settings.total_s)
 
     def read() -> Iterator[BaseMessage]:
-        return client.stream(to_langchain(messages))
+        # Whatever the environment says: prompts go to the model alone. Said in the thread that
+        # reads, which knows nothing of what was said around the run.
+        with tracing_context(enabled=False):
+            yield from client.stream(to_langchain(messages))
 
     gathered = Gathered()
     stream = pieces(read, wire=wire, limits=limits, cancel=cancel, who=settings.name)

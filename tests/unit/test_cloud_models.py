@@ -2,12 +2,18 @@
 
 import subprocess
 import sys
+import threading
 
 import pytest
+from langchain_core.messages import AIMessageChunk
+from langsmith import tracing_context
+from langsmith.utils import get_env_var, tracing_is_enabled
 
 from agent_loop.config import ModelOptions, ModelSettings
 from agent_loop.errors import ModelUnavailable, ServerDown
 from agent_loop.models import make_model
+from agent_loop.models.langchain_chat import read_answer
+from agent_loop.models.provider import Collected, Never
 from agent_loop.ports import Message
 from tests.fakes.clock import FakeClock
 from tests.fakes.cloud_servers import KEY, AnthropicServer, OpenAIServer
@@ -216,3 +222,42 @@ def test_nothing_traces_unless_its_variable_is_set(set_, traced):
         check=True,
     )
     assert done.stdout.strip() == traced
+
+
+class Speaking:
+    """A LangChain client that looks whether what it is told would be sent elsewhere too."""
+
+    def __init__(self):
+        self.traced = []
+
+    def stream(self, messages):
+        self.traced.append(tracing_is_enabled())
+        yield AIMessageChunk("hello")
+
+
+@pytest.fixture(params=["LANGSMITH_TRACING", "LANGSMITH_TRACING_V2", "LANGCHAIN_TRACING_V2"])
+def tracing_wanted(monkeypatch, request):
+    get_env_var.cache_clear()
+    monkeypatch.setenv(request.param, "true")
+    yield
+    get_env_var.cache_clear()
+
+
+def translate(error, into):
+    raise error
+
+
+@pytest.mark.usefixtures("tracing_wanted")
+def test_a_prompt_goes_to_the_model_alone_whatever_the_environment_says():
+    """The control: a thread of its own does not hear what is said around the run."""
+    wanted = ModelSettings(provider="openai", model="m")
+    client, control = Speaking(), Speaking()
+    read_answer(
+        lambda wire: client, HELLO, Collected(),
+        settings=wanted, cancel=Never(), translate=translate,
+    )  # fmt: skip
+    with tracing_context(enabled=False):
+        thread = threading.Thread(target=lambda: list(control.stream(HELLO)))
+        thread.start()
+        thread.join()
+    assert (client.traced, control.traced) == ([False], [True])
