@@ -66,7 +66,9 @@ class Build:
 
     def _wave(self, batch: Sequence[Bug]) -> None:
         alone = self._without_spare(self._sifted(batch))
-        self._hear([*self._combined(), *alone])
+        chosen = [*self._combined(), *alone]
+        self.say(f"screened {len(batch)} more bugs: {len(chosen)} to be judged")
+        self._hear(chosen)
 
     def _sifted(self, bugs: Sequence[Bug]) -> list[Sifted]:
         fresh = [bug for bug in bugs if self._is_new(bug)]

@@ -191,9 +191,8 @@ NEGATIVE = bug("shapes/core.py", "found += number", "found -= number")
 def test_a_build_combines_bugs_each_of_which_has_to_be_mended(
     ground: Ground, sieve: Sieve, court: Court
 ) -> None:
-    build = Build(
-        ground=ground, sieve=sieve, court=court, count=1, seed=0, jobs=1, say=lambda _: None
-    )
+    said: list[str] = []
+    build = Build(ground=ground, sieve=sieve, court=court, count=1, seed=0, jobs=1, say=said.append)
     one = bug("shapes/core.py", "found = 0", "found = 1")
     (task,) = build.run(iter([one, DEFAULT, LATER, DATACLASS, DECORATOR, NEGATIVE]))
     assert task.bug.edits == (*LATER.edits, *NEGATIVE.edits)
@@ -201,6 +200,7 @@ def test_a_build_combines_bugs_each_of_which_has_to_be_mended(
     assert task.certificate["partial_patches_refused"] == 2
     fates = {entry.bug.id: entry.fate for entry in build.journal.entries}
     assert fates == {task.bug.id: "accepted", LATER.id: "part", NEGATIVE.id: "part"}
+    assert said == ["screened 6 more bugs: 5 to be judged", f"1 of 1: {task.report.title}"]
 
 
 def test_a_combined_bug_with_a_site_that_does_not_matter_is_refused(
