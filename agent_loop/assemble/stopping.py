@@ -5,7 +5,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import FrameType
 from typing import NoReturn
 
@@ -50,6 +50,15 @@ class Stopper:
             self._each(Control.kill)
         else:
             os._exit(130)
+
+    def wait(self, threads: Sequence[threading.Thread]) -> None:
+        """Until they have ended, or been killed and not gone in time."""
+        left = KILL_GRACE_S
+        while any(thread.is_alive() for thread in threads) and left > 0:
+            for thread in threads:
+                thread.join(0.1)  # in short pieces: a signal is only heard between them
+            if self.killing.is_set():
+                left -= 0.1
 
     def _each(self, act: Callable[[Control], None]) -> None:
         with self._lock:

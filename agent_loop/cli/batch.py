@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from agent_loop.assemble import Ask, Workshop
-from agent_loop.assemble.stopping import KILL_GRACE_S, Stopper
+from agent_loop.assemble.stopping import Stopper
 from agent_loop.cli.live import Board
 from agent_loop.cli.owner import CannedOwner, TerminalOwner, Typist
 from agent_loop.cli.tables import Row, answer, ending, token_table, trust
@@ -71,20 +71,11 @@ class Batch:
         with self.board.shown():
             for thread in threads:
                 thread.start()
-            self._join(threads)
+            self.stopper.wait(threads)
         for index, plan in enumerate(planned):
             ended.setdefault(index, _interrupted(plan))
             self.workshop.give_back(plan.thread)
         return [ended[index] for index in range(len(planned))]
-
-    def _join(self, threads: Sequence[threading.Thread]) -> None:
-        """Wait in short pieces: a signal is only heard between them."""
-        left = KILL_GRACE_S
-        while any(thread.is_alive() for thread in threads) and left > 0:
-            for thread in threads:
-                thread.join(0.1)
-            if self.stopper.killing.is_set():
-                left -= 0.1
 
     def _work(
         self, waiting: "queue.SimpleQueue[tuple[int, Planned]]", ended: dict[int, Ended]

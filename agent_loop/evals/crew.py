@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from agent_loop.assemble.stopping import KILL_GRACE_S, Stopper
+from agent_loop.assemble.stopping import Stopper
 from agent_loop.evals.cases import Case
 from agent_loop.evals.ledger import Ledger
 from agent_loop.evals.meter import Meter
@@ -56,7 +56,7 @@ class Crew:
         threads = [threading.Thread(target=self._work, daemon=True) for _ in range(count)]
         for thread in threads:
             thread.start()
-        self._join(threads)
+        self.stopper.wait(threads)
         if self._failure is not None:
             raise self._failure
         if self.stopper.draining.is_set():
@@ -70,15 +70,6 @@ class Crew:
     def _unfinished(self) -> bool:
         cut = any(row.status == "budget" for row in self.ledger.report.attempts)
         return bool(self._waiting) or cut
-
-    def _join(self, threads: list[threading.Thread]) -> None:
-        """Wait in short pieces: a signal is only heard between them."""
-        left = KILL_GRACE_S
-        while any(thread.is_alive() for thread in threads) and left > 0:
-            for thread in threads:
-                thread.join(0.1)
-            if self.stopper.killing.is_set():
-                left -= 0.1
 
     def _work(self) -> None:
         while (case := self._take()) is not None:
