@@ -14,16 +14,18 @@ Every program's own help, as it prints it. Made by `python -m tests.release.comm
 
 
 def doors() -> list[str]:
-    """Every module of the package that can be run."""
+    """Every module of the package that can be run, and the commands of one that has several."""
     found = sorted((ROOT / "agent_loop").glob("**/__main__.py"))
     names = [".".join(path.parent.relative_to(ROOT).parts) for path in found]
-    return [*names, "agent_loop.fixtures"] if "agent_loop.fixtures" not in names else names
+    at = names.index("agent_loop.benchgen") + 1
+    names[at:at] = [f"agent_loop.benchgen {command}" for command in ("build", "verify")]
+    return [*names, "agent_loop.fixtures"]
 
 
 def help_of(door: str) -> str:
     """What it prints, 100 columns wide."""
     done = subprocess.run(
-        [sys.executable, "-m", door, "--help"],
+        [sys.executable, "-m", *door.split(), "--help"],
         cwd=ROOT, capture_output=True, text=True, timeout=120, check=True,
         env={**os.environ, "COLUMNS": "100", "NO_COLOR": "1"},
     )  # fmt: skip

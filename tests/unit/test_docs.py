@@ -74,7 +74,42 @@ def test_every_command_in_the_documentation_parses(page, line):
     read(argv)
 
 
+def door_commands():
+    """(door, arguments) of every line that runs another door of the package."""
+    program = re.compile(r"python3? -m agent_loop\.(\w+) ([^`|]*)")
+    for page in PAGES:
+        if page.name == "commands.md":
+            continue
+        for found in program.finditer(page.read_text(encoding="utf-8")):
+            line = found[2].partition("\n")[0].partition("  #")[0].strip()
+            if "…" not in line:
+                yield found[1], line
+
+
+DOOR_LINES = sorted(set(door_commands()))
+
+
+@pytest.mark.parametrize(("door", "line"), DOOR_LINES)
+def test_every_door_takes_what_the_documentation_gives_it(door, line):
+    pytest.importorskip("fastapi")
+    from agent_loop.benchgen.options import parse
+    from agent_loop.dashboard.main import _read as read_dashboard
+    from agent_loop.evals import options as of_evals
+    from agent_loop.mcp_server.options import parser as parser_of_tools
+    from agent_loop.server.main import _read as read_server
+
+    readers = {
+        "benchgen": parse,
+        "dashboard": read_dashboard,
+        "evals": lambda argv: of_evals.options_of(of_evals.parser().parse_args(argv)),
+        "mcp_server": parser_of_tools().parse_args,
+        "server": read_server,
+    }
+    readers[door](shlex.split(line))
+
+
 def test_there_are_commands_in_the_documentation():
+    assert {door for door, _ in DOOR_LINES} >= {"benchgen", "evals", "mcp_server", "server"}
     assert len(list(commands())) > 20
 
 
