@@ -14,8 +14,8 @@ from pathlib import Path
 from langgraph.checkpoint.sqlite import SqliteSaver
 
 from agent_loop.graph import drive, saver
-from agent_loop.graph.driver import config_of
 from agent_loop.graph.prune import prune, size_of
+from agent_loop.graph.saved import config_of
 from agent_loop.store import RunStore
 from benchmarks.row import Row, halves, middle, rounded
 from tests.fakes.runs import RIGHT, job, parts, wrong

@@ -6,9 +6,10 @@ from dataclasses import replace
 
 from agent_loop.errors import ThreadError
 from agent_loop.graph import database
-from agent_loop.graph.driver import Driver, config_of, ended_before, look_at
+from agent_loop.graph.driver import Driver
 from agent_loop.graph.jobs import FILE, Begun, read_job, write_job
 from agent_loop.graph.parts import Control, Job, Limits, Parts, Result, Standing
+from agent_loop.graph.saved import config_of, ended_before, look_at
 from agent_loop.ports import OwnerReply
 from agent_loop.prompts import load
 from agent_loop.store import RunStore

@@ -2,131 +2,37 @@
 
 import contextlib
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, cast
 
 from langchain_core.runnables import RunnableConfig
-from langgraph.checkpoint.base import CheckpointTuple
 from langgraph.errors import GraphDrained, GraphRecursionError
-from langgraph.types import Command, Interrupt
+from langgraph.types import Command
 from langsmith import tracing_context
 
 from agent_loop.errors import AgentLoopError, Cancelled, FaultError, StoreFault, ThreadError
-from agent_loop.graph import stepids
 from agent_loop.graph.build import build
 from agent_loop.graph.database import Saver, fault_of
 from agent_loop.graph.jobs import Begun
 from agent_loop.graph.nodes import Run, spent
 from agent_loop.graph.parts import Control, Parts, Result
 from agent_loop.graph.record import Ending, certificate, facts_of, record, summary
-from agent_loop.graph.saver import store_fault
-from agent_loop.graph.state import State, checked, fresh
+from agent_loop.graph.saved import Look, config_of, ended_before, look_at
+from agent_loop.graph.state import State, fresh
 from agent_loop.ports import Json, Outcome, OwnerCall, OwnerReply
 from agent_loop.prompts import load
 from agent_loop.store import RunStore, Tee
 from agent_loop.store.trace import last_event
 
 _EXIT: dict[Outcome, int] = {"passed": 0, "accepted": 0, "paused": 5, "cancelled": 130}
-ENDED = frozenset({"passed", "accepted", "stopped", "capped", "nothing_to_fix"})
-"""Outcomes that no resume changes."""
-_BRANCH = "branch:to:"
 Move = dict[str, Any] | Command[Any] | None
 """What an invoke of the graph is given: a first state, an answer, or nothing to go on."""
-_FIELDS = frozenset(State.__annotations__)
 _ASKING = "ask_owner"
 _STEPS_PER_LAP = 3
 _MORE_STEPS = 20
 _NOTE_EVERY_S = 1.0
 """Laps of a real model take longer; without it, quick laps would spend a third on their record."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
-    """What the database says about a thread."""
-
-    state: State
-    next: str
-    call: OwnerCall | None
-
-
-def config_of(thread: str, checkpoint_id: str = "") -> RunnableConfig:
-    """The newest step of a thread, or the one of that id."""
-    at = {"checkpoint_id": checkpoint_id} if checkpoint_id else {}
-    return {"configurable": {"thread_id": thread, "checkpoint_ns": "", **at}}
-
-
-def look_at(checkpoints: Saver, thread: str) -> Look | None:
-    """The newest step of a thread, checked; `None` where there is none.
-
-    Raises:
-        StoreFault: the database cannot be read, or this program did not write what it holds.
-    """
-    try:
-        found = checkpoints.get_tuple(config_of(thread))
-    except (ValueError, TypeError) as error:
-        raise store_fault("checkpoints", error) from error
-    except Exception as error:
-        if fault := fault_of(error):
-            raise fault from error
-        raise
-    if found is None:
-        return None
-    stepids.go_on_after(found.checkpoint.get("id"))
-    return look_of(thread, found)
-
-
-def look_of(thread: str, found: CheckpointTuple) -> Look | None:
-    """One saved step, checked; `None` for a run that has not taken in its first state.
-
-    Raises:
-        StoreFault: this program did not write it.
-    """
-    values = _channels(found.checkpoint)
-    following = [name.removeprefix(_BRANCH) for name in values if name.startswith(_BRANCH)]
-    if "__start__" in values:
-        # Written, but not yet taken in: as good as nothing.
-        return None
-    writes = found.pending_writes or []
-    # Writes of a node that ended just before a kill: taken in without running it again.
-    values = values | {channel: value for _, channel, value in writes if channel in _FIELDS}
-    state = checked({name: value for name, value in values.items() if name in _FIELDS})
-    pauses = [value for _, channel, value in writes if channel == "__interrupt__"]
-    call = _call(thread, pauses[-1]) if pauses else None
-    return Look(state=state, next=following[0] if following else "", call=call)
-
-
-def ended_before(store: RunStore, thread: str) -> str:
-    """How the record says a thread ended for good; empty where it can go on, or has none.
-
-    Only a thread without steps needs it: pruning may have taken them.
-    """
-    try:
-        outcome = store.read_record(thread).get("outcome")
-    except ThreadError:
-        return ""
-    return outcome if isinstance(outcome, str) and outcome in ENDED else ""
-
-
-def _channels(checkpoint: object) -> dict[str, Any]:
-    values = checkpoint.get("channel_values") if isinstance(checkpoint, dict) else None
-    if not isinstance(values, dict):
-        raise StoreFault("checkpoints.sqlite: a saved step holds no state. Start the task again.")
-    return values
-
-
-def _call(thread: str, written: object) -> OwnerCall:
-    found = written[0] if isinstance(written, list) and written else None
-    value = found.value if isinstance(found, Interrupt) else None
-    if not isinstance(found, Interrupt) or not isinstance(value, dict):
-        raise StoreFault("checkpoints.sqlite: the saved owner call is none of ours.")
-    return OwnerCall(
-        thread=thread,
-        nonce=found.id,
-        question=str(value.get("question")),
-        tests_passed=value.get("tests_passed") is True,
-        rejections=int(value.get("rejections") or 0),
-    )
 
 
 class Driver:

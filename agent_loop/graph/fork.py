@@ -10,10 +10,11 @@ from agent_loop.errors import StoreFault, ThreadError
 from agent_loop.graph import database
 from agent_loop.graph.build import build
 from agent_loop.graph.drive import held, read_job
-from agent_loop.graph.driver import Driver, Look, config_of, look_of
+from agent_loop.graph.driver import Driver
 from agent_loop.graph.jobs import FILE, Begun, write_job
 from agent_loop.graph.owner import answered
 from agent_loop.graph.parts import Control, Limits, Parts, Result
+from agent_loop.graph.saved import Look, config_of, look_of
 from agent_loop.graph.state import checked
 from agent_loop.ports import Json
 from agent_loop.store import RunStore

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Literal, TypedDict, cast
 
 from agent_loop.errors import StoreFault
-from agent_loop.ports import Json, Usage
+from agent_loop.ports import FINAL, Json, Usage
 
 VERSION = 1
 MAX_WHOLE_CHARS = 1_000_000
@@ -196,7 +196,7 @@ _CHOICES: dict[str, frozenset[str]] = {
     "by": frozenset({"worker", "escalation"}),
     "finish": frozenset({"stop", "length"}),
     "opinion": frozenset({"", "approved", "rejected", "unclear"}),
-    "outcome": frozenset({"", "passed", "accepted", "stopped", "capped", "nothing_to_fix"}),
+    "outcome": FINAL | {""},
 }
 
 

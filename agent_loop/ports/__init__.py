@@ -18,9 +18,10 @@ from agent_loop.ports.sandbox import (
     Workspace,
 )
 from agent_loop.ports.tools import Observation, Toolbox, ToolCall, ToolSpec
-from agent_loop.ports.words import Cancel, Isolation, Json, Outcome, Role
+from agent_loop.ports.words import FINAL, Cancel, Isolation, Json, Outcome, Role
 
 __all__ = [
+    "FINAL",
     "BadCall",
     "Box",
     "Cancel",

@@ -16,6 +16,8 @@ Outcome = Literal[
     "cancelled",
     "error",
 ]
+FINAL: frozenset[str] = frozenset({"passed", "accepted", "stopped", "capped", "nothing_to_fix"})
+"""Outcomes that no resume changes: nobody drives such a run any more."""
 Isolation = Literal["separate", "shared", "command", "pytest", "citations", "none"]
 
 

@@ -11,13 +11,11 @@ from typing import Any
 
 from agent_loop.errors import ThreadError
 from agent_loop.paths import thread_name
-from agent_loop.ports import Json
+from agent_loop.ports import FINAL, Json
 from agent_loop.viewer.places import Places
 from agent_loop.viewer.standing import Standings
 from agent_loop.viewer.traces import Traces
 
-FINAL = frozenset({"passed", "accepted", "stopped", "capped", "nothing_to_fix"})
-"""Outcomes after which nobody drives a run."""
 OUTCOMES = FINAL | {"paused", "budget", "cancelled", "error"}
 FRESH_S = 0.4
 """Twenty pages that ask at once share one look."""
