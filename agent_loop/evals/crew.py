@@ -11,8 +11,8 @@ from agent_loop.evals.cases import Case
 from agent_loop.evals.ledger import Ledger
 from agent_loop.evals.meter import Meter
 from agent_loop.evals.progress import Progress
-from agent_loop.evals.rows import total_tokens
 from agent_loop.graph.parts import Control
+from agent_loop.store.reportnumbers import total_tokens
 from agent_loop.store.reports import Attempt, Report
 
 MAX_STREAK = 3
@@ -124,7 +124,7 @@ class Crew:
 
     def _end(self, case: Case, row: Attempt) -> None:
         row = self.keep(row)
-        self.meter.settle(case.thread, total_tokens(row))
+        self.meter.settle(case.thread, total_tokens(row) or 0)
         self.ledger.end(row)
         self.progress.end(case, row)
         self._look()

@@ -9,7 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsed
 from rich.progress import Progress as Bar
 
 from agent_loop.evals.cases import Case
-from agent_loop.evals.rows import total_tokens
+from agent_loop.store.reportnumbers import total_tokens
 from agent_loop.store.reports import Attempt
 from agent_loop.terminal.safe import one_line
 from agent_loop.terminal.screen import Screen

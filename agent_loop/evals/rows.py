@@ -1,13 +1,14 @@
 """From the record and the trace of a run to a row of the report. Pure but for reading the trace."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any, cast
+from typing import Any
 
 from agent_loop.evals.cases import Case
-from agent_loop.ports import Json
+from agent_loop.ports import FINAL, Json
 from agent_loop.store.reports import Attempt, LapPoint, Status, Tokens
 
-ENDED = frozenset({"passed", "accepted", "stopped", "capped", "paused"})
+_OVER = FINAL | {"paused"}
+"""Nobody answers an owner call of an eval."""
 CUT = "budget: the eval"
 """How the reason begins with which an eval stops its runs; a run's own limits say otherwise."""
 
@@ -59,13 +60,11 @@ def status_of(record: Mapping[str, Json], *, cut: bool) -> Status:
     cut, or Ctrl-C, has none yet.
     """
     outcome = record.get("outcome")
-    if outcome in ENDED or (outcome == "budget" and not cut):
-        return "finished"
-    if outcome == "budget":
-        return "budget"
     if outcome in ("error", "nothing_to_fix"):
         return "environment"
-    return "running"
+    if outcome in _OVER or (outcome == "budget" and not cut):
+        return "finished"
+    return "budget" if outcome == "budget" else "running"
 
 
 def failed_row(case: Case, problem: str) -> Attempt:
@@ -78,10 +77,6 @@ def failed_row(case: Case, problem: str) -> Attempt:
         problem=problem[:2_000],
         tries=case.tries,
     )
-
-
-def total_tokens(row: Attempt) -> int:
-    return row.tokens.input + row.tokens.output if row.tokens else 0
 
 
 def _usage(record: Mapping[str, Json]) -> Mapping[str, Mapping[str, Any]]:
@@ -156,4 +151,4 @@ def _number(value: Json) -> float:
 
 def is_over(record: Mapping[str, Json]) -> bool:
     """The run has ended for good: nothing to go on with."""
-    return cast(Any, record.get("outcome")) in ENDED or record.get("outcome") == "nothing_to_fix"
+    return record.get("outcome") in _OVER

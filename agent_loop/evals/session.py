@@ -20,13 +20,13 @@ from agent_loop.evals.ledger import Ledger, is_finished
 from agent_loop.evals.meter import Counter, Meter
 from agent_loop.evals.options import Options
 from agent_loop.evals.progress import Progress
-from agent_loop.evals.rows import total_tokens
 from agent_loop.evals.study import Study
 from agent_loop.evals.suites import Suite, load_suite
 from agent_loop.fixtures import task_hash
 from agent_loop.graph.parts import Control
 from agent_loop.ports import Clock, Json, SystemClock
 from agent_loop.store import RunStore, ThreadLock
+from agent_loop.store.reportnumbers import total_tokens
 from agent_loop.store.reports import FOLDER, Attempt, Plan, Report, report_path
 from agent_loop.tasks import Task
 from agent_loop.terminal.screen import Screen
@@ -205,7 +205,7 @@ class Session:
 
     @staticmethod
     def _spent(store: RunStore, report: Report, cases: list[Case]) -> dict[str, int]:
-        rows = {row.thread: total_tokens(row) for row in report.attempts}
+        rows = {row.thread: total_tokens(row) or 0 for row in report.attempts}
         return rows | {
             case.thread: tokens_so_far(store, case.thread)
             for case in cases
