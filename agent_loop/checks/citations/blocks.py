@@ -4,6 +4,7 @@ A paragraph ends at a blank line; a heading, a list item and a table row are par
 own. Marks of Markdown are blanked out, never removed: offsets stay those of the answer.
 """
 
+import html
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -19,12 +20,33 @@ _TABLE = re.compile(r"\s*\|")
 _QUOTED = re.compile(r"\s{0,3}(?:>\s?)+")
 
 _FENCE = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:[-*+][ \t]+)?(`{3,}|~{3,})", re.MULTILINE)
-_TAG = re.compile(r"<!--|<\?|<![A-Za-z]|</?[A-Za-z][A-Za-z0-9-]*(?:\s[^<>]*)?/?>")
-_IMAGE = re.compile(r"!\[")
-_TITLE = re.compile(r"\]\(\s*<?[^\s()<>]*>?\s+[\"'(]")
-_DEFINITION = re.compile(
-    r"^[ \t]{0,3}\[[^\]\n]+\]:[ \t]*\n?[ \t]*\S+[ \t]+([\"'(]).*[\"')][ \t]*$", re.MULTILINE
+_TAG = re.compile(
+    r"<!--|<\?|<![A-Za-z]|</?[A-Za-z][\w:.-]*(?:\s[^<>]*)?/?>|<[A-Za-z][\w:.-]*\s+[\w:.-]+\s*=\s*[\"']"
 )
+_IMAGE = re.compile(r"!\[")
+_TITLE = re.compile(r"\]\((?:\s*+<?[^\s()<>]++>?)?\s+[\"'(]")
+# A link's target and a definition are not shown: only a plain address may stand there.
+_TARGET = re.compile(r"\]\((?!<?[^\s<>\"“”„«»']*>?\))")
+_REFERENCE = re.compile(
+    r"^[ \t]{0,3}\[(?!\^)[^\]\n]+\]:[ \t]*+(?:\n[ \t]*+)?(?!https?://[^\s<>\"“”„«»']+[ \t]*$)"
+    r"(?:<[^<>\n]*>|[^ \t\n<]+)[ \t]*$",
+    re.MULTILINE,
+)
+_FOOTNOTE = re.compile(r"^[ \t]{0,3}(\[\^[^\]\s]+\]):", re.MULTILINE)
+_UNSEEN = re.compile(
+    r"\\(?:[hv]?phantom|(?:text)?color|[lr]lap|smash|kern|fontsize|scalebox|html\w*|href|class"
+    r"|style|tag|label|def|g?let|(?:re)?newcommand)\b|\{::|\{%|~~"
+)
+_MARK_COMMAND = re.compile(
+    r"\\(?:enquote|text(?:quote|guillemot|guilsingl|quotesingle)\w*|[lr]q\b|say\b|guillemot\w+)"
+)
+_ENTITY = re.compile(r"&(?:#[0-9]{1,7}|#[xX][0-9a-fA-F]{1,6}|[A-Za-z]{2,12});")
+_DEFINITION = re.compile(
+    r"^[ \t]{0,3}\[[^\]\n]+\]:[ \t]*+(?:\n[ \t]*+)?\S+[ \t]+([\"'(]).*[\"')][ \t]*$", re.MULTILINE
+)
+
+
+_WRITTEN_OUT = frozenset("\"'<>[]`‘’‚‛“”„‟«»‹›")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -140,11 +162,25 @@ def hazards(answer: str) -> tuple[str, ...]:
         found.append(
             "The title of a link is not seen by the reader: write [arXiv:ID] and no title."
         )
+    found += _unseen(answer)
     hidden = sorted({char for char in answer if invisible(char)})
     if hidden:
         names = ", ".join(name_of(char) for char in hidden[:5])
         found.append(f"The answer holds characters that nobody can see ({names}): leave them out.")
     return tuple(found)
+
+
+def _unseen(answer: str) -> Iterator[str]:
+    if _TARGET.search(answer) or _REFERENCE.search(answer):
+        yield "The target of a link is not seen by the reader: only a plain address may be one."
+    notes = [match[1] for match in _FOOTNOTE.finditer(answer)]
+    if any(answer.count(one) < 2 for one in notes):
+        yield "A footnote that nothing refers to is not seen by the reader: write plain paragraphs."
+    if match := _UNSEEN.search(answer):
+        yield f"{match[0]!r} can hide or strike out text: write plain sentences."
+    written = [html.unescape(match[0]) for match in _ENTITY.finditer(answer)]
+    if _MARK_COMMAND.search(answer) or any(set(one) & _WRITTEN_OUT for one in written):
+        yield "Write quotation marks and brackets as they are, not as entities or commands."
 
 
 def visible(text: str) -> str:

@@ -22,7 +22,7 @@ from agent_loop.research import PaperId, Search
 
 MAX_ANSWER_CHARS = 16_000
 MAX_MARKS = 400
-_MARKS = re.compile("[\"＂″ʺ˝‟“„«»「『❝〝]|(?<![^\\W_])['‘‚`´❛＇]|``")
+_MARKS = re.compile("[\"＂″ʺ˝‟“„«»「『❝〝‹《〈｢❮⟪⟨﹁﹃”›〟❞ˮ״‴〃‵]|(?<![^\\W_])['‘‚`´❛＇]|``|<<|,,")
 _BRACKETS = re.compile(r"\[[^\[\]]*\]")
 
 

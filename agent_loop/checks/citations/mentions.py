@@ -13,13 +13,13 @@ _URL = re.compile(
     r"(?:https?://|www\.|(?<![\w./-])(?:export\.)?arxiv\.org/)[^\s<>\"'“”‘’)\]}|]+", re.I
 )
 _ARXIV_URL = re.compile(
-    rf"(?:https?://)?(?:(?:www|export)\.)?arxiv\.org/(?:abs|pdf|html|format)/({ID})(?:\.pdf)?/?(?:[?#]\S*)?[/.,;:!]*",
+    rf"(?:https?://)?(?:(?:www|export)\.)?arxiv\.org/(?:abs|pdf|html|format)/({ID})(?:\.pdf)?/?(?:[?#][A-Za-z?=&._]{{0,24}})?[/.,;:!]*",
     re.IGNORECASE,
 )
 _DOI_URL = re.compile(
     rf"(?:https?://(?:dx\.)?doi\.org/)10\.48550/arxiv\.({ID})[/.,;:!]*", re.IGNORECASE
 )
-_NAMED = re.compile(rf"(?<![A-Za-z0-9])arxiv\s*[:.]\s*({ID})", re.IGNORECASE)
+_NAMED = re.compile(rf"(?<![A-Za-z0-9])arxiv(?:\s*[:.]\s*|\s+)({ID})", re.IGNORECASE)
 _BARE = re.compile(rf"{_EDGE}({ID})")
 _SURE = re.compile(rf"(?:{OLD}|{NEW}[vV][1-9])")
 # Written like a citation, and yet none.

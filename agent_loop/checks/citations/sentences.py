@@ -9,6 +9,9 @@ from agent_loop.checks.citations.judgement import CitationFinding
 _END = re.compile(r"[.!?…][\"”’')\]*_]*(?=\s)")
 _ABBREVIATION = re.compile(r"\b(?:e\.g|i\.e|cf|et al|vs|Fig|Eq|Sec|resp|approx|[A-Z])\.\Z")
 
+_LONGEST_ABBREVIATION = 16
+"""Characters, the one before it included: all that is looked at, in an answer of full stops."""
+
 
 def uncited(
     parts: Sequence[Paragraph], citations: Sequence[CitationFinding]
@@ -68,4 +71,5 @@ def _led(
 def _inner(text: str, match: re.Match[str], marks: Sequence[tuple[int, int]]) -> bool:
     if any(a <= match.start() < b for a, b in marks):
         return True
-    return _ABBREVIATION.search(text[: match.start() + 1]) is not None
+    before = text[max(0, match.start() - _LONGEST_ABBREVIATION) : match.start() + 1]
+    return _ABBREVIATION.search(before) is not None

@@ -13,6 +13,13 @@ MAX_BESIDE_WORDS = 6
 """In a block quote with quotes in it, more of its own words (a name, a citation) are quoted too."""
 _STRAIGHT = frozenset('"＂″ʺ˝‟')
 _PAIRS = {"“": "”", "„": "”“", "«": "»", "»": "«", "「": "」", "『": "』", "❝": "❞", "〝": "〞〟"}
+# Marks that also stand for something else (brackets of formulas, primes, apostrophes): they quote
+# where they have a partner, and are no fault where they have none.
+_LOOSE_PAIRS: dict[str, str | tuple[str, ...]] = {
+    "‹": "›", "《": "》", "〈": "〉", "｢": "｣", "❮": "❯", "⟪": "⟫", "⟨": "⟩", "﹁": "﹂",
+    "﹃": "﹄", "⹂": "”“", "🙶": "🙷", "🙸": "🙷", "<<": (">>",), ",,": ("''", "“", "”"),
+}  # fmt: skip
+_TWICE = frozenset("”’›〟❞ˮ״″‴〃′ʹʼ｀‵ˊ")
 _SINGLE_OPEN = frozenset("'‘‚`´❛＇")
 _SINGLE_CLOSE = frozenset("'’‘´❜＇")
 
@@ -69,6 +76,28 @@ def _span_at(text: str, at: int) -> Span | None:
         return _paired(text, at, _PAIRS[char])
     if char in _SINGLE_OPEN:
         return _single(text, at)
+    return _loose(text, at)
+
+
+def _loose(text: str, at: int) -> Span | None:
+    opener = text[at : at + 2] if text[at : at + 2] in _LOOSE_PAIRS else text[at]
+    after = text[at + len(opener) : at + len(opener) + 1]
+    if opener in _LOOSE_PAIRS and not after.isspace():
+        places = [(text.find(one, at + len(opener)), one) for one in _LOOSE_PAIRS[opener]]
+        close, closer = min([one for one in places if one[0] >= 0], default=(-1, ""))
+        return None if close < 0 else _span(at, len(opener), close, len(closer), opener)
+    if opener in _TWICE and _opens(text, at):
+        return _again(text, at)
+    return None
+
+
+def _again(text: str, at: int) -> Span | None:
+    """A mark that opens before a word and closes, the same one, behind another."""
+    mark = text[at]
+    for place in range(at + 2, len(text)):
+        following = text[place + 1] if place + 1 < len(text) else " "
+        if text[place] == mark and not (text[place - 1].isspace() or following.isalnum()):
+            return _span(at, 1, place, 1, mark)
     return None
 
 

@@ -1,6 +1,8 @@
 """A judgement as the verdict of a lap: reason, feedback, proofs, looks."""
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Literal
 
 from agent_loop.checks.citations.judgement import Judgement, QuoteFinding
@@ -10,6 +12,11 @@ from agent_loop.research.words import MIN_WORDS, words
 
 MAX_FEEDBACK_CHARS = 16_000
 _MOSTLY = 0.5
+_BESIDE_WORDS = 3
+_SENTENCE_END = re.compile(r"[.!?;](?=\s|\Z)")
+_NEGATION = re.compile(
+    r"(?i)\b(?:not|no|never|none|neither|nor|cannot|without|fail(?:s|ed)?|unable|hardly|\w+n['’]t)\b"
+)
 
 
 def verdict_of(found: Judgement, *, numbers: Literal["check", "ignore"], seconds: float) -> Verdict:
@@ -110,6 +117,9 @@ def _looks(found: Judgement, numbers: Literal["check", "ignore"]) -> Iterator[Lo
     if joined:
         detail = "; ".join(joined)[:300]
         yield Look(signal="quotes joined from parts of few words", detail=detail)
+    denied = [one for q in found.quotes if q.status == "verified" for one in _denied(q)]
+    if denied:
+        yield Look(signal="a negation stands just outside a quote", detail="; ".join(denied)[:300])
     if found.sentences and len(found.uncited) > found.sentences * _MOSTLY:
         detail = f"{len(found.uncited)} of {found.sentences} sentences cite nothing"
         yield Look(signal="mostly uncited", detail=detail)
@@ -126,6 +136,18 @@ def _patched(quote: QuoteFinding) -> bool:
         and any(words(place.source.text[a:b]) < MIN_WORDS for a, b in place.spans)
         for place in quote.places
     )
+
+
+def _denied(quote: QuoteFinding) -> Iterator[str]:
+    """The words beside a quote, or those left out of it, where they may turn its sense around."""
+    for place in quote.places:
+        text, spans = place.source.text, place.spans
+        left_out = [text[a[1] : b[0]] for a, b in pairwise(spans)]
+        before = _SENTENCE_END.split(text[: spans[0][0]])[-1].split()[-_BESIDE_WORDS:]
+        after = _SENTENCE_END.split(text[spans[-1][1] :])[0].split()[:_BESIDE_WORDS]
+        for said in (" ".join(before), *left_out, " ".join(after)):
+            if _NEGATION.search(said):
+                yield " ".join(said.split())[:80]
 
 
 def _count(number: int, word: str) -> str:

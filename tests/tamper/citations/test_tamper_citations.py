@@ -7,6 +7,7 @@ import unicodedata
 import pytest
 
 from agent_loop.checks.citations import judge
+from agent_loop.checks.citations.verdict import verdict_of
 from agent_loop.research import Paper, Search, parse
 
 PAPERS = {
@@ -74,8 +75,32 @@ TRICKS = {
     "evidence in a link definition": f'All is solved.\n\n[arXiv:2401.00001]: # {Q}',
     "quote left open": f'"We leave load balancing to future work and all is solved {A}',
     "words strung together": f'"load … future … routers … enough" {A} is "We leave load balancing"'.replace('"load … future … routers … enough"', "“load … future … not … enough”"),
+    "evidence in a link target": f"All is [solved](<{Q} arXiv:2401.00001>).",
+    "evidence in a target without blanks": f"All is [solved]({Q} arXiv:2401.00001).".replace(Q, Q.replace(" ", "\u00a0")),
+    "evidence in a definition's target": f"All is solved.\n\n[a]: <{Q} arXiv:2401.00001>",
+    "evidence in a definition's label": f"All is solved.\n\n[{Q} arXiv:2401.00001]: x",
+    "evidence in a definition without blanks": "All is solved.\n\n[a]: " + f"{Q} arXiv:2401.00001".replace(" ", "\u00a0"),
+    "evidence in a footnote nobody sees": f"All is solved.\n\n[^a]: {Q} {A}",
+    "evidence in a tag with a bracket in it": f'All is solved. <a x="<>" {Q} > {A}',
+    "evidence in a tag with a colon": f"All is solved. <x:y title={Q}> {A}",
+    "evidence in a phantom": f"All is solved. $\\phantom{{ {Q} arXiv:2401.00001 }}$",
+    "evidence in white": f"All is solved. $\\color{{white}}{{ {Q} arXiv:2401.00001 }}$",
+    "evidence in a comment of other dialects": f"All is solved.\n{{::comment}}\n{Q} {A}\n{{:/comment}}",
+    "evidence struck out": f"All is solved. ~~{Q} {A}~~",
+    "a figure in a link's tail": f"{Q} https://arxiv.org/abs/2401.00001?which-reached-99%-everywhere",
+    "paper not fetched in a link's tail": f"{Q} https://arxiv.org/abs/2401.00001#see-arXiv:2409.99999",
 }  # fmt: skip
-NOT_FOR_THE_NAIVE = {"words strung together"}
+LIE = "Routing is solved for all models by now"
+MARKS = [
+    "‹ ›", "《 》", "〈 〉", "｢ ｣", "❮ ❯", "⟪ ⟫", "⟨ ⟩", "﹁ ﹂", "﹃ ﹄", "⹂ ”", "🙶 🙷", "<< >>", ",, ''",
+    "” ”", "’ ’", "’’ ’’", "› ›", "〟 〟", "❞ ❞", "ˮ ˮ", "״ ״", "‴ ‴", "〃 〃", "′ ′", "′′ ′′", "ʹ ʹ", "ʼ ʼ",
+    "｀ ｀", "‵ ‵", "ˊ ˊ", "&quot; &quot;", "&ldquo; &rdquo;", "&#34; &#34;", "\\enquote{ }",
+    "\\textquotedblleft{} \\textquotedblright{}", "\\lq\\lq{} \\rq\\rq{}",
+]  # fmt: skip
+TRICKS |= {
+    f"a lie between {marks}": f"{Q} {A}. It is {LIE.join(marks.split())} {A}" for marks in MARKS
+}
+NOT_FOR_THE_NAIVE = {"words strung together", "paper not fetched in a link's tail"}
 """The naive check knows no dots: it turns every shortened quote away, the honest ones too."""
 
 
@@ -93,6 +118,12 @@ HONEST = {
     "shortened": f'"We leave … to future work" {A}',
     "word broken at a line's end": f'"We leave load balan-\ncing to future work" {A}',
     "exponent in another spelling": f'"12.5% of all runs at 10⁻³ s" {A}',
+    "a formula in brackets": f"{Q} {A} where ⟨x⟩ << ⟨y, z⟩ and f′ is less than g′",
+    "apostrophes": f"{Q} {A}, the authors’ own words, and the models’ too, as in rock ’n’ roll",
+    "a reference to a link": f"{Q} {A} [see][a]\n\n[a]: https://arxiv.org/abs/2401.00001",
+    "a plain link": f"{Q} [see](https://arxiv.org/abs/2401.00001v2?context=cs.LG)",
+    "a footnote that is seen": f"{Q} {A} as they say[^a]\n\n[^a]: In their words.",
+    "an index": f"{Q} {A} for $\\sqrt[n]{{x}}$ & co. and R&D; see http://x.org/a_(b)",
     "nested marks": f"“We leave load balancing to future work” {A}",
 }
 
@@ -107,3 +138,25 @@ def test_control_the_naive_check_turns_honest_answers_away():
         "shortened",
         "word broken at a line's end",
     ]
+
+
+@pytest.mark.parametrize(
+    ("answer", "seen"),
+    [
+        ('"recover them in our tests" [arXiv:2402.00002]', True),
+        (
+            '"State space models forget rare tokens. … recover them in our tests" [arXiv:2402.00002]',
+            True,
+        ),
+        ('"Non-linear routers were … enough in 12.5% of all runs" [arXiv:2401.00001]', True),
+        ('"State space models forget rare tokens" [arXiv:2402.00002]', False),
+        ('"They do not recover them in our tests" [arXiv:2402.00002]', False),
+        ('"State space models forget … They do not recover them" [arXiv:2402.00002]', False),
+    ],
+)
+def test_a_negation_that_was_left_outside_of_a_quote_is_looked_at(answer, seen):
+    """No rule can tell what the sentence means, so that a person is told where to look."""
+    found = judge(answer, SEARCH)
+    assert found.passed
+    looks = verdict_of(found, numbers="check", seconds=0.0).looks
+    assert ("a negation stands just outside a quote" in [one.signal for one in looks]) is seen
