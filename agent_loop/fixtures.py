@@ -13,7 +13,7 @@ from pathlib import Path
 
 from agent_loop import config, tasks
 from agent_loop.errors import UserError
-from agent_loop.paths import atomic_write
+from agent_loop.paths import atomic_write, named
 from agent_loop.tasks import ProjectTask, Task
 
 PINS = "FIXTURES.sha256"
@@ -125,7 +125,7 @@ def _record_hash(task: Task) -> str:
 def main(argv: Sequence[str]) -> int:
     """Check or update the pins; returns the exit code."""
     parser = argparse.ArgumentParser(prog="python -m agent_loop.fixtures", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, help="default: evals/ of this clone")
+    parser.add_argument("folder", nargs="?", type=named, help="default: evals/ of this clone")
     parser.add_argument("--update", action="store_true", help="pin the files as they are now")
     given = parser.parse_args(argv)
     try:

@@ -1,5 +1,6 @@
 """Names and paths that cannot leave their place, and writes that are whole or not there."""
 
+import argparse
 import os
 import re
 import secrets
@@ -44,6 +45,23 @@ def _thread_problem(text: str) -> str:
     if _OWN_FILE.fullmatch(text):
         return "the folder runs/ uses that name itself"
     return ""
+
+
+def named(text: str) -> Path:
+    """A path that a person names on a command line; whether it is there is another matter.
+
+    Raises:
+        argparse.ArgumentTypeError: this system can have no such path (a name too long, a circle of
+            links), so that whatever looked at it would fail in a way of its own.
+    """
+    try:
+        Path(text).stat()
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
+        return Path(text)
+    except (OSError, ValueError) as problem:
+        why = getattr(problem, "strerror", None) or str(problem)
+        raise argparse.ArgumentTypeError(f"{_shown(text)} is no path: {why}") from None
+    return Path(text)
 
 
 def inside(root: Path, relative: str) -> Path:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from agent_loop.benchgen.ground import Given
+from agent_loop.paths import named
 from agent_loop.terminal.numbers import whole
 
 STRATEGIES = ("mutate", "model", "history")
@@ -62,6 +63,10 @@ def parse(argv: Sequence[str]) -> Options:
     )
 
 
+def _source(text: str) -> str:
+    return text if text.startswith("pypi:") else str(named(text))
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m agent_loop.benchgen",
@@ -71,7 +76,9 @@ def _parser() -> argparse.ArgumentParser:
     build = commands.add_parser("build", help="inject, validate and write bugs")
     _add_build(build)
     verify = commands.add_parser("verify", help="run every task of a benchmark again")
-    verify.add_argument("source", metavar="DIR", help="a folder that build has written")
+    verify.add_argument(
+        "source", type=_source, metavar="DIR", help="a folder that build has written"
+    )
     verify.add_argument("--runs", type=whole(1, _MANY), default=3, help="red runs of each task (3)")
     for one in (build, verify):
         one.add_argument("--jobs", type=whole(1, _MANY), default=2, help="checks at a time (2)")
@@ -80,8 +87,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_build(build: argparse.ArgumentParser) -> None:
-    build.add_argument("source", metavar="SOURCE", help="a folder, or pypi:NAME==VERSION")
-    build.add_argument("--out", type=Path, required=True, help="a folder that is not there yet")
+    build.add_argument(
+        "source", type=_source, metavar="SOURCE", help="a folder, or pypi:NAME==VERSION"
+    )
+    build.add_argument("--out", type=named, required=True, help="a folder that is not there yet")
     build.add_argument("--count", type=whole(1, _MANY), default=20, help="tasks wanted (20)")
     build.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (0)")
     build.add_argument(

@@ -11,7 +11,7 @@ from agent_loop.cli.drawing import TO_SCREEN
 from agent_loop.cli.exported import FORMATS
 from agent_loop.config import model_sets
 from agent_loop.errors import BadOption
-from agent_loop.paths import thread_name
+from agent_loop.paths import named, thread_name
 from agent_loop.terminal.numbers import above_zero, whole
 
 _EPILOG = """exit codes: 0 all passed or accepted, 1 a run ended otherwise, 2 bad input,
@@ -73,7 +73,7 @@ def parser() -> argparse.ArgumentParser:
         epilog=_EPILOG,
         allow_abbrev=False,
     )
-    top.add_argument("tasks", nargs="*", type=Path, metavar="TASK.yaml | DIR")
+    top.add_argument("tasks", nargs="*", type=named, metavar="TASK.yaml | DIR")
     _add_run(top.add_argument_group("the run"))
     _add_settings(top.add_argument_group("models and settings"))
     _add_stored(top.add_argument_group("instead of a new run"))
@@ -124,7 +124,7 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
         help="over config.yaml, e.g. model_options.worker.temperature=0.6",
     )  # fmt: skip
     group.add_argument(
-        "--config", action="append", default=[], type=Path, metavar="FILE", dest="configs",
+        "--config", action="append", default=[], type=named, metavar="FILE", dest="configs",
         help="a patch laid over config.yaml; repeatable, later wins",
     )  # fmt: skip
 
@@ -143,7 +143,7 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--verify", metavar="THREAD", help="judge a stored answer again, no model")
     group.add_argument("--replay", metavar="THREAD", help="run it again from its trace, no model")
     group.add_argument(
-        "--freeze", type=Path, metavar="FILE",
+        "--freeze", type=named, metavar="FILE",
         help="search for the research task and keep what arXiv answers in FILE (papers: FILE)",
     )  # fmt: skip
     group.add_argument(
@@ -154,7 +154,7 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
         help="with --export-run: html (one page, every step), traj (mini-swe-agent), atif",
     )  # fmt: skip
     group.add_argument(
-        "--out", type=Path, metavar="FILE", help="with --export-run: where to; - is the screen"
+        "--out", type=named, metavar="FILE", help="with --export-run: where to; - is the screen"
     )
     group.add_argument("--list", action="store_true", help="every run, newest first")
     group.add_argument("--show", metavar="THREAD", help="everything about one run")
@@ -168,7 +168,7 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
         help="with --prune: the oldest ended runs lose their last step too until N MiB are left",
     )  # fmt: skip
     group.add_argument(
-        "--graph", nargs="?", type=Path, const=TO_SCREEN, metavar="FILE",
+        "--graph", nargs="?", type=named, const=TO_SCREEN, metavar="FILE",
         help="the state machine as Mermaid text, or in FILE (.svg, .mmd, .md)",
     )  # fmt: skip
     group.add_argument(

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agent_loop import __version__, config
 from agent_loop.errors import AgentLoopError, UserError
+from agent_loop.paths import named
 from agent_loop.terminal.numbers import whole
 from agent_loop.viewer.api import About, Api
 from agent_loop.viewer.app import make_app
@@ -72,7 +73,7 @@ def _read(argv: Sequence[str]) -> argparse.Namespace:
         epilog=_EPILOG,
         allow_abbrev=False,
     )
-    parser.add_argument("--runs", type=Path, metavar="DIR", help="default: that of config.yaml")
+    parser.add_argument("--runs", type=named, metavar="DIR", help="default: that of config.yaml")
     parser.add_argument(
         "--port",
         type=whole(0, 65_535),

@@ -13,6 +13,7 @@ from agent_loop import config
 from agent_loop.assemble import Workshop
 from agent_loop.doctor.looks import Found, looks
 from agent_loop.errors import AgentLoopError
+from agent_loop.paths import named
 from agent_loop.store import RunStore
 
 _WORDS = {True: "ok   ", False: "WRONG", None: "note "}
@@ -49,7 +50,7 @@ def _read(argv: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="loop.py --doctor", allow_abbrev=False)
     parser.add_argument("--doctor", action="store_true", required=True)
     parser.add_argument("--set", action="append", default=[], dest="sets", metavar="KEY=VALUE")
-    parser.add_argument("--config", action="append", default=[], dest="configs", type=Path)
+    parser.add_argument("--config", action="append", default=[], dest="configs", type=named)
     parser.add_argument("--json", action="store_true")
     return parser.parse_args(argv)
 

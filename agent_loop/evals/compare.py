@@ -9,7 +9,7 @@ from typing import cast
 from agent_loop.errors import ReportError, StoreFault
 from agent_loop.evals.page import comparison_page
 from agent_loop.evals.render_markdown import comparison_markdown
-from agent_loop.paths import atomic_write
+from agent_loop.paths import atomic_write, named
 from agent_loop.ports import Json
 from agent_loop.stats.compare import Comparison, compare
 from agent_loop.store.comparable import differences
@@ -30,7 +30,7 @@ def add_options(group: argparse._ArgumentGroup) -> None:
         help="compare although fixtures, models or harness differ, and say what differs",
     )  # fmt: skip
     group.add_argument(
-        "--page", type=Path, metavar="FILE", help="write the comparison as one HTML page"
+        "--page", type=named, metavar="FILE", help="write the comparison as one HTML page"
     )
 
 

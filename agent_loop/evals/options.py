@@ -8,6 +8,7 @@ from pathlib import Path
 from agent_loop.config import model_sets
 from agent_loop.errors import BadOption
 from agent_loop.evals import compare, early, exports, outputs, regrade
+from agent_loop.paths import named
 from agent_loop.terminal.numbers import above_zero, whole
 
 SUITES = ("humaneval", "mbpp", "quixbugs", "swebench")
@@ -89,7 +90,7 @@ def _add_run(group: argparse._ArgumentGroup) -> None:
         help=f"instead of the six frozen tasks: {', '.join(SUITES)}, or a folder of tasks",
     )  # fmt: skip
     group.add_argument(
-        "--data", type=Path, metavar="PATH", help="where the suite's files are on this machine"
+        "--data", type=named, metavar="PATH", help="where the suite's files are on this machine"
     )
     group.add_argument(
         "--controls", type=whole(0, 100), default=3, metavar="N",
@@ -114,7 +115,7 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
         help="over config.yaml, e.g. rejection_cap=1",
     )  # fmt: skip
     group.add_argument(
-        "--config", action="append", default=[], type=Path, metavar="FILE", dest="configs",
+        "--config", action="append", default=[], type=named, metavar="FILE", dest="configs",
         help="a patch laid over config.yaml; repeatable, later wins",
     )  # fmt: skip
 

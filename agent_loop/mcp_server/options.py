@@ -6,6 +6,7 @@ from pathlib import Path
 
 from agent_loop import __version__, tasks
 from agent_loop.errors import UserError
+from agent_loop.paths import named
 from agent_loop.tasks import ProjectTask
 
 IDLE_S = 300.0
@@ -39,15 +40,36 @@ def parser() -> argparse.ArgumentParser:
         epilog=f"Over HTTP the client's key is in the environment variable {TOKEN}.",
     )
     add = made.add_argument
-    add("--root", action="append", default=[], metavar="DIR", help="allow projects in DIR")
-    add("--task", action="append", default=[], metavar="FILE", help="offer this project task")
+    add(
+        "--root",
+        action="append",
+        default=[],
+        type=named,
+        metavar="DIR",
+        help="allow projects in DIR",
+    )
+    add(
+        "--task",
+        action="append",
+        default=[],
+        type=named,
+        metavar="FILE",
+        help="offer this project task",
+    )
     add("--test-command", default="pytest -q", help="for projects without a task (pytest -q)")
     add("--http", type=int, metavar="PORT", help="streamable HTTP on 127.0.0.1 instead of stdio")
     add(
         "--idle", type=float, default=IDLE_S, metavar="S", help="seconds to an idle container's end"
     )
     add("--copies", type=int, default=COPIES, metavar="N", help="most open copies")
-    add("--config", action="append", default=[], metavar="FILE", help="laid over config.yaml")
+    add(
+        "--config",
+        action="append",
+        default=[],
+        type=named,
+        metavar="FILE",
+        help="laid over config.yaml",
+    )
     add("--set", action="append", default=[], metavar="KEY=VALUE", help="a setting; later wins")
     add("--version", action="version", version=__version__)
     return made
@@ -66,13 +88,13 @@ def options_of(given: argparse.Namespace) -> Options:
     if given.http is not None and not 0 <= given.http < 1 << 16:
         raise UserError(f"--http {given.http}: a port is a number from 0 to 65535.")
     return Options(
-        roots=tuple(_root(Path(one)) for one in given.root),
-        tasks=tuple(_task(Path(one)) for one in given.task),
+        roots=tuple(_root(one) for one in given.root),
+        tasks=tuple(_task(one) for one in given.task),
         test_command=given.test_command,
         idle_s=given.idle,
         copies=given.copies,
         port=given.http,
-        configs=tuple(Path(one) for one in given.config),
+        configs=tuple(given.config),
         sets=tuple(given.set),
     )
 

@@ -14,6 +14,7 @@ from agent_loop import __version__, config
 from agent_loop.assemble import Workshop
 from agent_loop.config import Config
 from agent_loop.errors import AgentLoopError, UserError
+from agent_loop.paths import named
 from agent_loop.ports import SystemClock
 from agent_loop.server.api import JobsApi
 from agent_loop.server.hearing import Hearing
@@ -146,20 +147,20 @@ def _read(argv: Sequence[str]) -> argparse.Namespace:
         allow_abbrev=False,
     )
     add = parser.add_argument
-    add("--tasks", type=Path, action="append", default=[], metavar="DIR",
+    add("--tasks", type=named, action="append", default=[], metavar="DIR",
         help="allow this folder's tasks; repeatable (default: the clone's tasks/)")  # fmt: skip
-    add("--projects", type=Path, action="append", default=[], metavar="DIR",
+    add("--projects", type=named, action="append", default=[], metavar="DIR",
         help="allow the projects in this folder; repeatable")  # fmt: skip
     add("--jobs", type=whole(1, 64), default=1, metavar="N", help="runs at a time (default: 1)")
     add("--queue", type=whole(1, 10_000), default=32, metavar="N",
         help="jobs that may wait (default: 32)")  # fmt: skip
-    add("--api-key-file", type=Path, metavar="FILE",
+    add("--api-key-file", type=named, metavar="FILE",
         help="let programs in with the key in this file; made if it is missing")  # fmt: skip
-    add("--runs", type=Path, metavar="DIR", help="default: that of config.yaml")
+    add("--runs", type=named, metavar="DIR", help="default: that of config.yaml")
     add("--port", type=whole(0, 65_535), default=PORT, metavar="N",
         help="default: %(default)s; 0: any")  # fmt: skip
     add("--no-open", action="store_true", help="only print the address")
     add("--model", action="append", default=[], dest="models", metavar="ROLE=PROVIDER:MODEL")
     add("--set", action="append", default=[], dest="sets", metavar="KEY=VALUE")
-    add("--config", action="append", default=[], dest="configs", type=Path, metavar="FILE")
+    add("--config", action="append", default=[], dest="configs", type=named, metavar="FILE")
     return parser.parse_args(argv)

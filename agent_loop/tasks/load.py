@@ -13,6 +13,7 @@ from agent_loop.yamlfile import Document, YamlProblem, fit, nearest
 from agent_loop.yamlfile import load as load_yaml
 
 SUFFIXES = (".yaml", ".yml")
+_SHOWN_CHARS = 60
 KINDS = ("code", "project", "research")
 _EXAMPLES = {"project": "fix_slugify", "research": "judge_bias"}
 _TELLING = {"project": "project", "query": "research"}
@@ -84,7 +85,12 @@ def _task(document: Document, path: Path) -> Task:
     if kind == "research":
         return _research(fit(document, ResearchShape), document, path, source_hash)
     hint = nearest(str(kind), KINDS)
-    raise YamlProblem(document.line("type"), f"unknown type '{kind}'{hint}")
+    raise YamlProblem(document.line("type"), f"unknown type {_kind_shown(kind)}{hint}")
+
+
+def _kind_shown(kind: object) -> str:
+    text = ascii(str(kind))
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}...'"
 
 
 def _refuse_other_kind(document: Document) -> None:
@@ -158,8 +164,13 @@ def _beside(path: Path, relative: str, document: Document, key: str, *, folder: 
     line = document.line(key)
     if "\0" in relative or not relative.strip():
         raise YamlProblem(line, f"'{key}' is no path")
-    target = (path.parent / relative).resolve()
-    if not target.exists():
+    try:
+        target = (path.parent / relative).resolve()
+        there = target.exists()
+    except (OSError, RuntimeError) as problem:  # a name too long, a circle of links
+        why = getattr(problem, "strerror", None) or "links that lead in a circle"
+        raise YamlProblem(line, f"'{key}' is no path: {why}") from None
+    if not there:
         raise YamlProblem(line, f"'{key}' names {target}, which does not exist")
     if folder and not target.is_dir():
         raise YamlProblem(line, f"'{key}' must be a folder, and {target} is none")

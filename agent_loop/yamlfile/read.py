@@ -35,10 +35,16 @@ _WHOLE = re.compile(r"[-+]?(0|[1-9][0-9_]*)")
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_PROBLEM_CHARS = 1200
+
+
 class YamlProblem(ValueError):
     """A YAML file cannot be used; `line` counts from 1, 0 where no line is to blame."""
 
     def __init__(self, line: int, problem: str) -> None:
+        if len(problem) > _PROBLEM_CHARS:
+            # A value of any length may stand in it; how to mend it stands at one of the ends.
+            problem = f"{problem[: _PROBLEM_CHARS // 2]}...{problem[-_PROBLEM_CHARS // 2 :]}"
         super().__init__(f"line {line}: {problem}" if line else problem)
         self.line = line
         self.problem = problem

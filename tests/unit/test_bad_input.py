@@ -2,6 +2,7 @@
 
 # ruff: noqa: E501 - one case a line reads as the table it is
 
+import argparse
 import os
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 from agent_loop import config, tasks
 from agent_loop.assemble.judging import refuse_unjudgeable
 from agent_loop.errors import ConfigError, TaskFileError
+from agent_loop.paths import named
 
 ROOT = Path(__file__).parents[2]
 
@@ -63,6 +65,11 @@ BAD_TASKS = {
     "alias in itself": (b"task: &a [*a]\n", "t.yaml:1: the file holds an alias that contains itself."),
     "two documents": (b"task: x\n---\ntask: y\n", "is not valid YAML"),
     "project without folder": (b"type: project\ntask: x\nproject: ../nowhere\n", "nowhere, which does not exist."),
+    "a name too long: project": (b"type: project\ntask: x\nproject: " + b"a" * 300 + b"\n", "t.yaml:3: 'project' is no path: File name too long."),
+    "a name too long: hidden tests": (b"type: project\ntask: x\nproject: .\nhidden_tests: " + b"a" * 300 + b"\n", "t.yaml:4: 'hidden_tests' is no path: File name too long."),
+    "a type of several lines": (b'type: "a\\nb"\ntask: x\n', r"t.yaml:1: unknown type 'a\nb' (known: code, project, research)"),
+    "a type without end": (b"type: " + b"a" * 5000 + b"\ntask: x\n", "t.yaml:1: unknown type 'aaaa"),
+    "a key without end": (b"task: x\n" + b"a" * 900 + b": 1\n", "t.yaml:2: unknown key 'aaaa"),
     "project is a file": (b"type: project\ntask: x\nproject: t.yaml\n", "t.yaml:3: 'project' must be a folder, and"),
     "requirement not pinned": (b"type: project\ntask: x\nproject: .\nrequirements: [six]\n", "t.yaml:4: 'requirements[0]' must be pinned, e.g. six==1.17.0, not 'six'."),
     "too many papers": (b"type: research\ntask: x\nquery: y\nmax_papers: 31\n", "t.yaml:4: 'max_papers' must be less than or equal to 30, not a whole number (31)."),
@@ -80,6 +87,7 @@ def test_bad_task_file(name, tmp_path):
     assert message in str(caught.value)
     assert "Traceback" not in str(caught.value)
     assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 2000
 
 
 def test_exploding_anchors(tmp_path):
@@ -252,3 +260,29 @@ def test_asserts_about_nothing_are_told_to_call_the_solution(tmp_path):
     path.write_text("task: x\ntests: [assert 1 + 1 == 2]\n")
     with pytest.raises(TaskFileError, match="Let each assert call what the task asks for"):
         refuse_unjudgeable(tasks.load(path))
+
+
+@pytest.mark.parametrize("text", ["a" * 300, "x/" + "a" * 300, "a\0b", "circle"])
+def test_a_path_that_no_system_has_is_refused_by_every_door(text, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x").mkdir()
+    (tmp_path / "circle").symlink_to("circle")
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--out", type=named)
+    with pytest.raises(SystemExit) as left:
+        parser.parse_args(["--out", text])
+    assert left.value.code == 2
+    assert "is no path" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["gone", "gone/deep", "file/below", "-", ".", "é"])
+def test_control_a_path_that_is_not_there_yet_is_one(text, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").touch()
+    assert named(text) == Path(text)
+
+
+def test_every_door_takes_paths_so():
+    doors = [one.read_text("utf-8") for one in (ROOT / "agent_loop").rglob("*.py")]
+    assert not [one for one in doors if "type=Path" in one]
+    assert sum("type=named" in one for one in doors) >= 9
