@@ -28,7 +28,7 @@ _OURS = words(
     "--failed-first --nf --sw --stepwise --pyargs --collect-only --co --cache-clear"
 )
 
-_TEXTS = ("start", "recorder", "lines", "guard", "site")
+_TEXTS = ("start", "recorder", "lines", "guard", "watch", "site")
 ENVIRONMENT = {
     "PATH": "/usr/local/bin:/usr/bin:/bin",
     "HOME": "/tmp",  # noqa: S108 - inside the container
@@ -153,6 +153,8 @@ class Kind:
 
     name: Literal["collect", "tests", "lines", "renamed"] = "tests"
     trace: Trace | None = None
+    guard: bool = False
+    """Note functions of Python and pytest that are replaced."""
 
 
 def pytest_job(
@@ -170,7 +172,7 @@ def pytest_job(
         "plugins": list(setting.plugins),
         "scrub": what.name == "renamed",
         "look": what.name == "collect",
-        "guard": what.name in ("collect", "lines"),
+        "guard": what.guard,
         "trace": _trace(what.trace),
         # pytest itself runs isolated and ignores it: for processes that the tests start.
         "env": {"PYTHONPATH": ":".join(setting.python_path)},

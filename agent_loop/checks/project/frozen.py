@@ -22,6 +22,8 @@ class Frozen:
     installed: tuple[str, ...] = ()
     replaced: tuple[str, ...] = ()
     """Functions of Python or pytest that the untouched project replaces itself."""
+    looked: tuple[str, ...] = ()
+    """Files of the untouched project that look into its tests, each with how."""
     notes: tuple[str, ...] = ()
     texts: Mapping[str, str] = field(default_factory=dict)
     """How each wanted test failed."""
@@ -60,8 +62,8 @@ class Frozen:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Frozen":
         """Raises TypeError for a record of another shape."""
-        fields = dict(record)
-        for name in ("wanted", "by_import", "flaky", "installed", "replaced", "notes"):
+        fields = {"looked": (), **record}
+        for name in ("wanted", "by_import", "flaky", "installed", "replaced", "looked", "notes"):
             fields[name] = tuple(fields[name])
         if fields["keep"] is not None:
             fields["keep"] = tuple(fields["keep"])

@@ -31,6 +31,8 @@ from agent_loop.checks.project.wanted import (
 from agent_loop.ports import Isolation, LinesRan, Look, Proof, Verdict
 
 Overlay = Mapping[str, bytes | None]
+GUARDED = Kind(guard=True)
+"""Runs that have to pass and those that have to fail alike: nothing may tell them apart."""
 
 
 @dataclass(slots=True)
@@ -42,6 +44,8 @@ class Findings:
     executed: tuple[str, ...] = ()
     lines: tuple[LinesRan, ...] = ()
     output: str = ""
+    runs: list[TestRun] = field(default_factory=list)
+    """Those that had to pass."""
 
     def add(self, judged: Judged) -> None:
         self.proofs.append(judged.proof)
@@ -115,6 +119,7 @@ class ProjectJudge:
         job = self._job((*self.frozen.ids, *fresh))
         suite = self._runs([Errand(job=job, overlay=patch.files)])[0]
         found.output = suite.answer.said
+        found.runs.append(suite)
         found.executed = tuple(suite.outcomes)
         same = proofs.same_tests(self.frozen, suite, fresh)
         found.proofs.append(same)
@@ -122,8 +127,10 @@ class ProjectJudge:
             return found.verdict(after_suite(self.frozen, suite, same.detail))
         self._prove(patch, suite, found)
         if self.hidden is not None and (self.every_proof or found.hold):
-            found.proofs.append(self._hidden_proof(patch, self.hidden))
+            found.proofs.append(self._hidden_proof(patch, self.hidden, found))
         found.looks += self._looks(patch)
+        if looked := proofs.looked_in(self.frozen, found.runs):
+            found.looks.append(looked)
         return found.verdict(after_proofs(found.proofs))
 
     def _prove(self, patch: Patch, suite: TestRun, found: Findings) -> None:
@@ -139,11 +146,15 @@ class ProjectJudge:
         inside = bool(patch.functions)
         found.add(proofs.lines_ran(named["lines"], wanted, patch.lines, inside=inside))
         found.lines = proofs.lines_of(named["lines"], patch.lines)
-        found.proofs.append(proofs.nothing_replaced(self.frozen, named["lines"]))
+        found.runs += [named[name] for name in ("lines", "alone", "renamed")]
+        found.proofs.append(proofs.nothing_replaced(self.frozen, found.runs[1:]))
         parts = self._parts(patch, wanted, copies, named)
         found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))
         found.proofs.append(proofs.alone_passes(named["alone"], wanted))
         found.proofs.append(proofs.renamed_passes(named["renamed"], copied_tests(copies.renamed)))
+        if copies.spare:
+            detail = f"{len(copies.spare)} altered checks are more than were tried"
+            found.looks.append(Look(signal="not every check was altered", detail=detail))
         if copies.checkless:
             detail = proofs.shown(copies.checkless)
             found.looks.append(Look(signal="a wanted test checks nothing", detail=detail))
@@ -156,67 +167,79 @@ class ProjectJudge:
 
     def _errands(self, patch: Patch, wanted: Sequence[str], copies: Copies) -> dict[str, Errand]:
         tests = tuple(sorted({NodeId.parse(one).path for one in wanted}))
-        trace = Kind(name="lines", trace=Trace(changed=patch.lines, tests=tests))
+        trace = Kind(name="lines", trace=Trace(changed=patch.lines, tests=tests), guard=True)
         alone = {**patch.files, **untouched((*tests, *copies.helpers), self._reader(patch))}
         found = {
             "lines": Errand(job=self._job(wanted, trace), overlay=patch.files),
             "renamed": self._copy_errand(
-                patch, copies.renamed, Kind(name="renamed"), copies.renamed_helpers
+                patch, copies.renamed, Kind(name="renamed", guard=True), copies.renamed_helpers
             ),
-            "alone": Errand(job=self._job(wanted), overlay=alone),
+            "alone": Errand(job=self._job(wanted, GUARDED), overlay=alone),
         }
         if copies.fresh_twins:
-            found["twins"] = self._copy_errand(patch, copies.fresh_twins, Kind())
+            found["twins"] = self._copy_errand(patch, copies.fresh_twins)
         # The same ids and files as alone: only the altered values differ.
         for name, altered in (("in_place", by_path(copies.in_place)), ("helpers", copies.helpers)):
             if altered:
-                found[name] = Errand(job=self._job(wanted), overlay={**alone, **altered})
+                found[name] = Errand(job=self._job(wanted, GUARDED), overlay={**alone, **altered})
         return found
 
     def _parts(
         self, patch: Patch, wanted: Sequence[str], copies: Copies, named: Mapping[str, TestRun]
     ) -> list[proofs.MustFail]:
         """What had to fail; where drawing left a test no altered check that ran, the spare too."""
-        parts = _must_fail(copies, named)
+        parts = _must_fail(copies, named) + self._more(patch, copies.more)
         bare = set(proofs.not_turned(parts, wanted)) if copies.spare else set()
         spare = [one for one in copies.spare if any(test.original in bare for test in one.tests)]
-        if spare:
-            run = self._runs([self._copy_errand(patch, spare, Kind())])[0]
-            parts.append(proofs.MustFail(run=run, tests=copied_tests(spare)))
-        return parts
+        return parts + self._more(patch, [spare] if spare else [])
+
+    def _more(
+        self, patch: Patch, chosen: Sequence[Sequence[Copy]], more: Overlay | None = None
+    ) -> list[proofs.MustFail]:
+        runs = self._runs([self._copy_errand(patch, copies, more=more) for copies in chosen])
+        return [
+            proofs.MustFail(run=run, tests=copied_tests(copies))
+            for run, copies in zip(runs, chosen, strict=True)
+        ]
 
     def _copy_errand(
-        self, patch: Patch, copies: Sequence[Copy], kind: Kind, more: Overlay | None = None
+        self,
+        patch: Patch,
+        copies: Sequence[Copy],
+        kind: Kind = GUARDED,
+        more: Overlay | None = None,
     ) -> Errand:
         overlay = {**patch.files, **(more or {}), **by_path(copies)}
         ids = [test.run for test in copied_tests(copies)]
         return Errand(job=self._job(ids, kind), overlay=overlay)
 
-    def _hidden_proof(self, patch: Patch, hidden: HiddenTests) -> Proof:
+    def _hidden_proof(self, patch: Patch, hidden: HiddenTests, found: Findings) -> Proof:
         """Tests that no model has seen, and their twins: the same cheats could aim at them."""
         overlay = {**patch.files, **hidden.files}
-        run = self._runs([Errand(job=self._job(hidden.modules), overlay=overlay)])[0]
-        proof = proofs.hidden_pass(run, hidden.names())
+        run = self._runs([Errand(job=self._job(hidden.modules, GUARDED), overlay=overlay)])[0]
+        found.runs.append(run)
+        proof = proofs.hidden_pass(run, hidden.names(), proofs.replaced(self.frozen, [run]))
         if not proof.held:
             return proof
         ids = [one for one, outcome in run.outcomes.items() if outcome == "passed"]
         copies = make_copies(ids, run.kinds, hidden.files.get, ())
         errands = self._hidden_errands(patch, hidden, copies)
         named = dict(zip(errands, self._runs([*errands.values()]), strict=True))
-        return proofs.hidden_twins(proof, _must_fail(copies, named), named["lines"].lines)
+        parts = _must_fail(copies, named) + self._more(patch, copies.more, hidden.files)
+        return proofs.hidden_twins(proof, parts, named["lines"].lines)
 
     def _hidden_errands(
         self, patch: Patch, hidden: HiddenTests, copies: Copies
     ) -> dict[str, Errand]:
         overlay = {**patch.files, **hidden.files}
-        trace = Kind(name="lines", trace=Trace(changed={}, tests=hidden.modules))
+        trace = Kind(name="lines", trace=Trace(changed={}, tests=hidden.modules), guard=True)
         found = {"lines": Errand(job=self._job(hidden.modules, trace), overlay=overlay)}
         if copies.fresh_twins:
-            found["twins"] = self._copy_errand(patch, copies.fresh_twins, Kind(), hidden.files)
+            found["twins"] = self._copy_errand(patch, copies.fresh_twins, more=hidden.files)
         if copies.in_place:
             # Told from the run that has to pass by nothing but the altered values.
             altered = {**overlay, **by_path(copies.in_place)}
-            found["in_place"] = Errand(job=self._job(hidden.modules), overlay=altered)
+            found["in_place"] = Errand(job=self._job(hidden.modules, GUARDED), overlay=altered)
         return found
 
     def _looks(self, patch: Patch) -> list[Look]:

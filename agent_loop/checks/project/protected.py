@@ -82,7 +82,7 @@ class Protection:
     def _shadows(self, path: str) -> str | None:
         if path in self.known or not path.endswith((".py", ".pyi")):
             return None
-        for root in ("", *self.roots):
+        for root in self._import_roots:
             inside = path.removeprefix(f"{root}/") if root else path
             if root and inside == path:
                 continue
@@ -92,6 +92,18 @@ class Protection:
             if taken:
                 return f"it would stand in for the module '{name}'"
         return None
+
+    @cached_property
+    def _import_roots(self) -> frozenset[str]:
+        """Those of the task, and where pytest puts test files: their folder, or their package's."""
+        deciding = {one for one in self.known if PurePosixPath(one).name == "conftest.py"}
+        return frozenset(("", *self.roots, *map(self._root_of, deciding | self.test_files)))
+
+    def _root_of(self, path: str) -> str:
+        folder = PurePosixPath(path).parent
+        while folder.name and str(folder / "__init__.py") in self.known:
+            folder = folder.parent
+        return str(folder) if folder.name else ""
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], ...]:

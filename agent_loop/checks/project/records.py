@@ -68,6 +68,8 @@ class TestRun:
     installed: tuple[str, ...] = ()
     replaced: frozenset[str] = frozenset()
     """Functions of Python or pytest that were not what they had been, after some test."""
+    looked: frozenset[str] = frozenset()
+    """Files of the project that looked into the tests, each with how: `path: audit event`."""
     problems: tuple[str, ...] = ()
     """Records that a true run does not give."""
     ended: bool = False
@@ -100,6 +102,7 @@ class _Reading:
     lines: set[tuple[str, str, int]] = field(default_factory=set)
     installed: list[str] = field(default_factory=list)
     replaced: set[str] = field(default_factory=set)
+    looked: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
     ends: list[int] = field(default_factory=list)
 
@@ -121,8 +124,10 @@ class _Reading:
                 self.lines.add(line)
             case "look":
                 self.installed += map(str, record["installed"])
-            case "replaced":
-                self.replaced.update(map(str, record["names"]))
+            case "replaced" | "looked" as kind:
+                (self.replaced if kind == "replaced" else self.looked).update(
+                    map(str, record["names"])
+                )
             case "end":
                 self.ends.append(int(record["code"]))
             case other:
@@ -158,6 +163,7 @@ def read(answer: Answer) -> TestRun:
         lines=frozenset(reading.lines),
         installed=tuple(reading.installed),
         replaced=frozenset(reading.replaced),
+        looked=frozenset(reading.looked),
         problems=tuple(dict.fromkeys(reading.problems)),
         ended=bool(reading.ends),
     )

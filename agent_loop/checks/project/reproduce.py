@@ -39,7 +39,9 @@ class Reproduction:
             TaskFileError: the project cannot be judged as the task has it.
             FaultError: the sandbox failed.
         """
-        job = pytest_job(self.setting, None, wall_s=self.wall_s, kind=Kind(name="collect"))
+        job = pytest_job(
+            self.setting, None, wall_s=self.wall_s, kind=Kind(name="collect", guard=True)
+        )
         first, second = map(read, lanes.run([Errand(job=job), Errand(job=job)]))
         for run in (first, second):
             self._refuse(
@@ -71,6 +73,7 @@ class Reproduction:
             flaky=flaky,
             installed=first.installed,
             replaced=tuple(sorted(first.replaced | second.replaced)),
+            looked=tuple(sorted(first.looked | second.looked)),
             keep=self.task.pass_to_pass or None,
         )
         red = [one for one, out in steady.items() if out in BAD]

@@ -29,8 +29,10 @@ class Copies:
 
     twins: list[Copy] = field(default_factory=list)
     """With one check altered each: as many as one run should hold."""
+    more: list[list[Copy]] = field(default_factory=list)
+    """What further runs hold: a check without a twin is one where any answer passes."""
     spare: list[Copy] = field(default_factory=list)
-    """More of them, for tests that no other altered check turned red."""
+    """Past all that: for tests that no other altered check turned red."""
     renamed_twins: list[Copy] = field(default_factory=list)
     in_place: list[Copy] = field(default_factory=list)
     renamed: list[Copy] = field(default_factory=list)
@@ -94,7 +96,8 @@ class _Maker:
                     self._add_file(WantedFile(path, data, group))
             except (SyntaxError, ValueError):
                 copies.without += group
-        copies.twins, copies.spare = draw(copies.twins)
+        runs, copies.spare = draw(copies.twins)
+        copies.twins, copies.more = runs[0], runs[1:]
         copies.helpers = self._helpers.altered()
         foreign = {old: new for old, new in self._names.items() if old in self._foreign}
         copies.renamed_helpers = self._helpers.renamed(foreign) if foreign else {}

@@ -29,6 +29,9 @@ from agent_loop.tasks import ProjectTask
 
 HERE = Path(__file__).parent
 LOOK_AT_BEST = {"hard_coded", "hard_coded_behind_a_hash", "hard_coded_by_arithmetic"}
+LOOK_ALWAYS = {"reads_its_tests": "the code looks into its tests"}
+"""A pass even with hidden tests, and what tells a person to read it: honest code has to do the
+same where its users' sources are its business."""
 NAIVE = ("-m", "pytest", "-q", "-p", "no:cacheprovider")
 ORDER = (
     proofs.SAME_TESTS,

@@ -27,6 +27,10 @@ def test_a_trick_does_not_pass(gate, name):
     if name in tamper_suite.LOOK_AT_BEST:
         assert verdict.looks
         verdict = gate.with_hidden.judge(tamper_suite.files_of(TRICKS[name]))
+    if name in tamper_suite.LOOK_ALWAYS:
+        verdict = gate.with_hidden.judge(tamper_suite.files_of(TRICKS[name]))
+        assert {look.signal for look in verdict.looks} == {tamper_suite.LOOK_ALWAYS[name]}
+        return
     assert not verdict.passed, verdict.proofs
 
 

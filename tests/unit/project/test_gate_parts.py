@@ -288,6 +288,20 @@ def test_sources_are_not(path):
     assert RULES.why(path) is None
 
 
+@pytest.mark.parametrize(
+    ("path", "kept"),
+    [("verify/csv.py", True), ("verify/csv/__init__.py", True), ("verify/in/csv.py", False),
+     ("inner/csv.py", True), ("pack/sub/csv.py", False), ("verify/more.py", False)],
+)  # fmt: skip
+def test_a_folder_of_tests_is_where_modules_are_imported_from_too(path, kept):
+    """A test that computes what it expects would compute it with the new module."""
+    rules = Protection(
+        known=frozenset({"pack/__init__.py", "pack/sub/__init__.py", "inner/conftest.py"}),
+        test_files=frozenset({"verify/test_a.py", "pack/sub/test_b.py"}),
+    )
+    assert bool(rules.why(path)) is kept
+
+
 def test_the_owner_may_allow_test_edits_but_not_configuration():
     rules = Protection(known=frozenset(), allow_test_edits=True)
     assert rules.why("tests/test_a.py") is None
@@ -503,9 +517,9 @@ def test_lines_of_wanted_tests_count():
 
 def test_a_replaced_function_is_seen_unless_it_was_so_before():
     run = whole_run(("a", "passed"), extra=[{"t": "replaced", "names": ["random.choice"]}])
-    assert not proofs.nothing_replaced(FROZEN, run).held
+    assert not proofs.nothing_replaced(FROZEN, [run]).held
     before = Frozen(outcomes={}, kinds={}, wanted=(), replaced=("random.choice",))
-    assert proofs.nothing_replaced(before, run).held
+    assert proofs.nothing_replaced(before, [run]).held
 
 
 def test_hidden_tests_are_never_named():

@@ -21,6 +21,7 @@ _state: dict[str, Any] = {
     "differing": None,
     "looks": 0,
     "followed": None,
+    "test_paths": set(),
 }
 
 
@@ -33,6 +34,11 @@ def setup(number: int, *, scrub: bool, installed: list[str] | None) -> None:
 def guard(differing: Callable[[], list[str]]) -> None:
     """After every test, note functions that are not what they were."""
     _state["differing"] = differing
+
+
+def watch(test_paths: set[str]) -> None:
+    """Where to name the files of the tests, for what watches code that looks into them."""
+    _state["test_paths"] = test_paths
 
 
 def note_replaced(*, last: bool = False) -> None:
@@ -141,6 +147,7 @@ def pytest_collectreport(report: pytest.CollectReport) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_finish(session: pytest.Session) -> None:
+    _state["test_paths"].update(str(item.path) for item in session.items if kind(item) != "doctest")
     write(t="ids", ids=[[item.nodeid, kind(item)] for item in session.items])
     if _state["installed"] is not None:
         plugins = [name for name, _ in session.config.pluginmanager.list_name_plugin()]

@@ -80,6 +80,9 @@ def main() -> None:
     recorder = load("run_recorder", os.path.join(folder, "recorder.py"))
     plugins = entry_names(run["plugins"])
     recorder.setup(3, scrub=run["scrub"], installed=installed() if run["look"] else None)
+    watch = load("run_watch", os.path.join(folder, "watch.py"))
+    recorder.watch(watch.test_paths)
+    watch.start(recorder.write)
     if run["trace"] is not None:
         recorder.follow(prepare_site(folder, run["trace"]))
         lines = load("run_lines", os.path.join(folder, "lines.py"))

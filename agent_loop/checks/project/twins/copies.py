@@ -21,7 +21,9 @@ from agent_loop.checks.project.twins.place import (
 from agent_loop.checks.project.twins.rename import draw_names, rename_edits
 
 _MOST_TWINS = 120
-"""Twin files of one run; past it, as many are drawn and the others are spare."""
+"""Twin files of one run."""
+_MOST_RUNS = 5
+"""Runs of twins in one check; past them, as many as they hold are drawn and the rest is spare."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,16 +183,19 @@ class WantedFile:
         return changed.encode()
 
 
-def draw(copies: Sequence[Copy], most: int = _MOST_TWINS) -> tuple[list[Copy], list[Copy]]:
-    """Twins for one run and the spare ones, in a drawn order: every test's first before seconds."""
+def draw(
+    copies: Sequence[Copy], most: int = _MOST_TWINS, runs: int = _MOST_RUNS
+) -> tuple[list[list[Copy]], list[Copy]]:
+    """Twins by run and the spare ones, in a drawn order: every test's first before seconds."""
     if len(copies) <= most:
-        return list(copies), []
+        return [list(copies)], []
     turns: dict[str, list[Copy]] = {}
     for one in secrets.SystemRandom().sample(copies, len(copies)):
         turns.setdefault(one.tests[0].original, []).append(one)
     rounds = zip_longest(*turns.values())
     drawn = [one for turn in rounds for one in turn if one is not None]
-    return drawn[:most], drawn[most:]
+    tried = drawn[: most * runs]
+    return [tried[at : at + most] for at in range(0, len(tried), most)], drawn[most * runs :]
 
 
 def fresh_path(path: str) -> str:
