@@ -11,7 +11,7 @@ from agent_loop.checks.project.twins.copies import (
     WantedFile,
     draw,
 )
-from agent_loop.checks.project.twins.helpers import (
+from agent_loop.checks.project.twins.nearby import (
     Helpers,
     alter_inherited,
     alter_used,
