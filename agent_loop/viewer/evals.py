@@ -9,12 +9,12 @@ from dataclasses import asdict, dataclass
 
 from agent_loop.errors import MissingExtra, ReportError
 from agent_loop.ports import Json
-from agent_loop.stats import Interval, wilson
-from agent_loop.stats.compare import ArmFigures, Comparison, PairFigures, compare, figures
+from agent_loop.stats.compare import ArmFigures, compare, figures
 from agent_loop.store.comparable import differences
 from agent_loop.store.report import Attempt, Report
 from agent_loop.store.reportnumbers import arm_of, total_tokens
 from agent_loop.store.reports import FOLDER, parse_report
+from agent_loop.viewer.evalcells import Cell, compared, head_of, overall, rate_of
 from agent_loop.viewer.places import Places, plain_file
 from agent_loop.webguard import WebError
 
@@ -23,7 +23,6 @@ MAX_REPORTS = 2_000
 MAX_COMPARED = 6
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,149}")
 Mark = tuple[int, int, int]
-Cell = dict[str, Json]
 
 
 @dataclass(slots=True)
@@ -61,9 +60,9 @@ class Evals:
             WebError: there is none (404), or its file cannot be read (409).
         """
         report = self._report(name)
-        told, problem = _without_extra(lambda: _overall(self._figures(name)))
+        told, problem = _without_extra(lambda: overall(self._figures(name)))
         return {
-            "report": _head(name, report),
+            "report": head_of(name, report),
             "problem": problem,
             "overall": told["overall"] if told else None,
             "tasks": told["tasks"] if told else [],
@@ -81,7 +80,7 @@ class Evals:
             raise WebError(400, "reports", f"Choose 2 to {MAX_COMPARED} different reports.")
         reports = [self._report(name) for name in names]
         told, problem = _without_extra(
-            lambda: _compared(names, compare([arm_of(report) for report in reports]))
+            lambda: compared(names, compare([arm_of(report) for report in reports]))
         )
         empty: dict[str, Json] = {"reports": [], "pairs": [], "tasks": []}
         return {**(told or empty), "differs": list(differences(reports)), "problem": problem}
@@ -152,7 +151,7 @@ class Evals:
         ]
         same.sort(key=lambda pair: (pair[1].created, pair[0]))
         return [
-            {"name": name, "label": one.label, "created": one.created, "rate": _rate_of(one)}
+            {"name": name, "label": one.label, "created": one.created, "rate": rate_of(one)}
             for name, one in same[-50:]
         ]
 
@@ -202,7 +201,7 @@ def _listed(name: str, known: _Known) -> Cell:
         return {"name": name, "label": name, "created": "", "problem": known.problem}
     rows, plan = report.attempts, report.plan
     return {
-        **_head(name, report, whole=False),
+        **head_of(name, report, whole=False),
         "tasks": len(plan.tasks),
         "planned": len(plan.tasks) * plan.attempts,
         "done": sum(row.status != "running" for row in rows),
@@ -211,53 +210,9 @@ def _listed(name: str, known: _Known) -> Cell:
         "environment": sum(row.status == "environment" for row in rows),
         "budget": sum(row.status == "budget" for row in rows),
         "tokens": sum(total_tokens(row) or 0 for row in rows),
-        "rate": _rate_of(report),
+        "rate": rate_of(report),
         "problem": None,
     }
-
-
-def _head(name: str, report: Report, *, whole: bool = True) -> Cell:
-    plan, identity = report.plan, report.identity
-    head: Cell = {
-        "name": name,
-        "label": report.label,
-        "created": report.created,
-        "updated": report.updated,
-        "finished": report.finished,
-        "suite": plan.suite,
-        "experiment": plan.experiment.name if plan.experiment else None,
-        "models": {
-            role: str(one.get("answered") or one.get("name")) if isinstance(one, dict) else str(one)
-            for role, one in identity.models.items()
-        },
-    }
-    if whole:
-        head |= {
-            "plan": asdict(plan),
-            "identity": asdict(identity),
-            "adopted": dict(report.adopted) if report.adopted else None,
-        }
-    return head
-
-
-def _rate_of(report: Report) -> Cell:
-    judged = [row.passed for row in report.attempts if row.passed is not None]
-    return _rate(sum(judged), len(judged))
-
-
-def _rate(k: int, n: int) -> Cell:
-    if n == 0:
-        return _interval(None)
-    try:
-        return _interval(wilson(k, n))
-    except MissingExtra:
-        return {"value": k / n, "low": None, "high": None}
-
-
-def _interval(found: Interval | None) -> Cell:
-    if found is None:
-        return {"value": None, "low": None, "high": None}
-    return {"value": found.value, "low": found.low, "high": found.high}
 
 
 def _without_extra(work: Callable[[], Cell]) -> tuple[Cell | None, str | None]:
@@ -268,81 +223,3 @@ def _without_extra(work: Callable[[], Cell]) -> tuple[Cell | None, str | None]:
         return None, str(error)
     except (ValueError, ArithmeticError) as error:  # infinite seconds, say
         return None, f"Its numbers cannot be worked with: {error!s:.200}"
-
-
-def _overall(found: ArmFigures) -> Cell:
-    return {
-        "overall": {
-            "planned": found.planned,
-            "n": found.judged,
-            "passed": found.passed,
-            "environment": found.environment,
-            "rate": _interval(found.rate),
-            "seconds": _interval(found.seconds),
-            "tokens": _interval(found.tokens),
-            "of_k": [asdict(one) for one in found.of_k],
-            "pass_at": {str(one.k): one.any_passes for one in found.of_k},
-            "pass_hat": {str(one.k): one.all_pass for one in found.of_k},
-        },
-        "tasks": [
-            {
-                "task": one.task,
-                "n": one.judged,
-                "passed": one.passed,
-                "rate": _interval(one.rate),
-                "seconds": one.seconds,
-                "tokens": one.tokens,
-            }
-            for one in found.tasks
-        ],
-    }
-
-
-def _compared(names: Sequence[str], found: Comparison) -> Cell:
-    tasks = list(dict.fromkeys(task.task for arm in found.arms for task in arm.tasks))
-    by_arm = [{task.task: task for task in arm.tasks} for arm in found.arms]
-    return {
-        "reports": [
-            {"name": name, "label": arm.label, **_part(arm)}
-            for name, arm in zip(names, found.arms, strict=True)
-        ],
-        "pairs": [
-            _pair(names[0], name, pair) for name, pair in zip(names[1:], found.pairs, strict=True)
-        ],
-        "tasks": [
-            {
-                "task": task,
-                "rates": [_interval(arm[task].rate if task in arm else None) for arm in by_arm],
-            }
-            for task in tasks
-        ],
-    }
-
-
-def _part(arm: ArmFigures) -> Cell:
-    overall = _overall(arm)["overall"]
-    return dict(overall) if isinstance(overall, dict) else {}
-
-
-def _pair(first: str, second: str, pair: PairFigures) -> Cell:
-    counts = pair.counts
-    return {
-        "a": first,
-        "b": second,
-        "n": counts.pairs,
-        "tasks": pair.tasks,
-        "left_out": pair.left_out,
-        "both": counts.both,
-        "only_a": counts.only_first,
-        "only_b": counts.only_second,
-        "neither": counts.neither,
-        "test": "exact McNemar",
-        "p": pair.mcnemar_p,
-        "p_holm": pair.mcnemar_holm,
-        "p_sign_flip": pair.sign_flip_p,
-        "difference": _interval(pair.rate_difference),
-        "seconds_difference": _interval(pair.seconds_difference),
-        "tokens_difference": _interval(pair.tokens_difference),
-        "by_task": dict(pair.by_task),
-        "sensitivity": asdict(pair.sensitivity) if pair.sensitivity else None,
-    }
