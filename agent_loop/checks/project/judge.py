@@ -149,7 +149,8 @@ class ProjectJudge:
         found.runs += [named[name] for name in ("lines", "alone", "renamed")]
         found.proofs.append(proofs.nothing_replaced(self.frozen, found.runs[1:]))
         parts = self._parts(patch, wanted, copies, named)
-        found.add(proofs.twins_fail(parts, wanted, named["lines"].lines, copies.without))
+        ran = proofs.reached(self.frozen, named["lines"])
+        found.add(proofs.twins_fail(parts, wanted, ran, copies.without))
         found.proofs.append(proofs.alone_passes(named["alone"], wanted))
         found.proofs.append(proofs.renamed_passes(named["renamed"], copied_tests(copies.renamed)))
         if copies.spare:
@@ -226,7 +227,7 @@ class ProjectJudge:
         errands = self._hidden_errands(patch, hidden, copies)
         named = dict(zip(errands, self._runs([*errands.values()]), strict=True))
         parts = _must_fail(copies, named) + self._more(patch, copies.more, hidden.files)
-        return proofs.hidden_twins(proof, parts, named["lines"].lines)
+        return proofs.hidden_twins(proof, parts, proofs.reached(self.frozen, named["lines"]))
 
     def _hidden_errands(
         self, patch: Patch, hidden: HiddenTests, copies: Copies

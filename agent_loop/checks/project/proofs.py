@@ -21,6 +21,8 @@ PATHS = "path rules"
 NOTHING_REPLACED = "nothing replaced"
 HIDDEN = "hidden tests"
 _SHOWN = 5
+Reached = frozenset[tuple[str, str, int]] | None
+"""(test, path, line) of a traced run; `None` where its code could have hidden lines."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +171,11 @@ def looked_in(frozen: Frozen, runs: Sequence[TestRun]) -> Look | None:
     return Look(signal="the code looks into its tests", detail=shown(fresh)) if fresh else None
 
 
+def reached(frozen: Frozen, run: TestRun) -> Reached:
+    """The lines of a traced run, unless the code got at frames or at the trace itself."""
+    return None if looked_in(frozen, [run]) else run.lines
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MustFail:
     """One run whose tests must all fail."""
@@ -181,7 +188,7 @@ class MustFail:
 def twins_fail(
     parts: Sequence[MustFail],
     wanted: Sequence[str],
-    ran: frozenset[tuple[str, str, int]],
+    ran: Reached,
     without: Sequence[str],
 ) -> Judged:
     """Every altered check that runs must turn its test red, and every wanted test has one."""
@@ -215,7 +222,7 @@ def not_turned(parts: Sequence[MustFail], wanted: Sequence[str]) -> list[str]:
     return [one for one in wanted if one not in red]
 
 
-def _survivor(part: MustFail, ran: frozenset[tuple[str, str, int]]) -> str:
+def _survivor(part: MustFail, ran: Reached) -> str:
     """What in one run did not fail although it had to; empty if nothing."""
     if not part.run.whole:
         return f"their run ended otherwise: {_ending(part.run)}"
@@ -236,8 +243,10 @@ def _ending(run: TestRun) -> str:
     return run.answer.ending
 
 
-def _idle(test: CopiedTest, ran: frozenset[tuple[str, str, int]]) -> bool:
+def _idle(test: CopiedTest, ran: Reached) -> bool:
     """Its altered check is on a line that the unaltered test never reached."""
+    if ran is None:
+        return False
     path = f"{TREE}/{test.original.partition('::')[0]}"
     return bool(test.lines) and not any((test.original, path, line) in ran for line in test.lines)
 
@@ -307,9 +316,7 @@ def hidden_pass(
     return Proof(name=HIDDEN, held=not problem, detail=problem or f"{len(run.outcomes)} ran")
 
 
-def hidden_twins(
-    proof: Proof, parts: Sequence[MustFail], ran: frozenset[tuple[str, str, int]]
-) -> Proof:
+def hidden_twins(proof: Proof, parts: Sequence[MustFail], ran: Reached) -> Proof:
     """`proof`, unless a hidden test passes with an altered check that it reaches."""
     if not any(_survivor(part, ran) for part in parts):
         return proof

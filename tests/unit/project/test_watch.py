@@ -10,6 +10,7 @@ from agent_loop.checks.project import proofs
 from agent_loop.checks.project.frozen import Frozen
 from agent_loop.checks.project.inside import text
 from agent_loop.checks.project.records import Answer, TestRun, read
+from agent_loop.checks.project.twins.copies import CopiedTest
 
 PEEKS = {
     "open": "open('ROOT/tests/test_x.py')",
@@ -39,7 +40,9 @@ PEEKS = {
     "objects": "import gc; gc.get_objects()",
     "referrers": "import gc; gc.get_referrers(f)",
     "code": "test.__code__.co_consts",
+    "generator": "g = (g.gi_frame.f_back for _ in [1])\nnext(g)",
     "tracing": "import sys; sys.settrace(None)",
+    "debugger": "import bdb; bdb.Bdb().set_trace(); import sys; sys.settrace(None)",
 }
 HONEST = {
     "other_file": "open('ROOT/lib/data.txt')",
@@ -124,3 +127,22 @@ def test_a_red_run_kept_before_the_watch_can_still_be_read():
     record = Frozen(outcomes={}, kinds={}, wanted=()).as_record()
     del record["looked"]
     assert Frozen.from_record(record).looked == ()
+
+
+def test_lines_of_a_run_whose_code_got_at_the_trace_excuse_nothing():
+    """A cheat that is always equal for one check hides the line of that check."""
+    seen = Answer(code=0, records='{"t": "line", "test": "a", "path": "p", "line": 1}')
+    fresh = Frozen(outcomes={}, kinds={}, wanted=())
+    assert proofs.reached(fresh, read(seen)) == {("a", "p", 1)}
+    records = seen.records + "\n" + json.dumps({"t": "looked", "names": ["lib/a.py: sys.settrace"]})
+    assert proofs.reached(fresh, read(Answer(code=0, records=records))) is None
+    passed = Answer(code=1, records="")
+    tests = [
+        CopiedTest(original=f"p::{name}", run=f"x::{name}", lines=frozenset({line}))
+        for name, line in (("a", 3), ("a2", 5))
+    ]
+    run = TestRun(answer=passed, ended=True, outcomes={"x::a": "passed", "x::a2": "failed"})
+    part = proofs.MustFail(run=run, tests=tests)
+    for ran, held in ((frozenset(), True), (None, False)):
+        found = proofs.twins_fail([part], ["p::a2"], ran, ())
+        assert found.proof.held is held

@@ -15,16 +15,15 @@ from typing import Any
 _ROOT = "/project/"
 # Sources only: what tests hand to the code as its input lies in their folders too.
 _TESTS = re.compile(r"(.*/)?((tests?|__tests__)/.*\.py|test_[^/]*\.py|[^/]*_test\.py|conftest\.py)")
-_HEAP_AND_TRACING = (
-    "gc.get_objects",
-    "gc.get_referrers",
-    "gc.get_referents",
-    "sys._current_frames",
+_HEAP = {"gc.get_objects", "gc.get_referrers", "gc.get_referents", "sys._current_frames"}
+_TRACING = {
     "sys.settrace",
     "sys.setprofile",
     "sys.addaudithook",
-)
-_WATCHED = {"open", "sys._getframe", "object.__getattr__", *_HEAP_AND_TRACING}
+    "sys.monitoring.register_callback",
+}
+_WATCHED = {"open", "sys._getframe", "object.__getattr__", *_HEAP, *_TRACING}
+_FRAMES = {"tb_frame", "gi_frame", "cr_frame", "ag_frame"}
 _ASK_FOR_FRAMES = ("/inspect.py", "/traceback.py")
 _DEEPEST = 60
 
@@ -53,11 +52,13 @@ def looks_in(event: str, args: tuple[Any, ...], nearest: str) -> bool:
     """
     if event == "open":
         return isinstance(args[0], (str, bytes)) and is_test(os.path.abspath(os.fsdecode(args[0])))
+    if event in _TRACING:
+        return True
     itself = nearest.startswith(_ROOT)
     if event == "sys._getframe":
         return itself or nearest.endswith(_ASK_FOR_FRAMES)
     if event == "object.__getattr__":
-        return itself and (args[1] == "tb_frame" or is_test(path_of(args[0])))
+        return itself and (args[1] in _FRAMES or is_test(path_of(args[0])))
     return itself
 
 
