@@ -2,6 +2,7 @@
 
 import re
 import sys
+import unicodedata
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import PurePosixPath
@@ -41,12 +42,17 @@ class Protection:
 
     def why(self, path: str) -> str | None:
         """Why this path may not change; `None` if it may."""
+        # Where a disk tells no case from another, one of these names is the other's file.
+        plain = folded(path)
+        named = {path, plain, self._spelled.get(plain, path)}
+        return next(filter(None, map(self._by_name, sorted(named))), None) or self._shadows(path)
+
+    def _by_name(self, path: str) -> str | None:
         return (
             self._configuration(path)
             or self._compiled(path)
             or self._test(path)
             or self._listed(path)
-            or self._shadows(path)
         )
 
     def _configuration(self, path: str) -> str | None:
@@ -94,6 +100,11 @@ class Protection:
         return None
 
     @cached_property
+    def _spelled(self) -> dict[str, str]:
+        """Every file of the project by its folded name."""
+        return {folded(one): one for one in sorted(self.known | self.test_files)}
+
+    @cached_property
     def _import_roots(self) -> frozenset[str]:
         """Those of the task, and where pytest puts test files: their folder, or their package's."""
         deciding = {one for one in self.known if PurePosixPath(one).name == "conftest.py"}
@@ -120,6 +131,11 @@ class Protection:
         for path in self.known:
             found.update(str(parent) for parent in PurePosixPath(path).parents)
         return frozenset(found)
+
+
+def folded(path: str) -> str:
+    """One text for names that some systems take for one: by case, and by how accents are made."""
+    return unicodedata.normalize("NFC", path).casefold()
 
 
 def translate(glob: str) -> str:

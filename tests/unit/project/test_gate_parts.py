@@ -289,6 +289,23 @@ def test_sources_are_not(path):
 
 
 @pytest.mark.parametrize(
+    "path",
+    ["ConfTest.py", "tox.INI", "pkg/Setup.CFG", "A.PTH", "X.Egg-Info/a", "a.PYC",
+     "UserCustomize.PY", "TESTS/new.py", "Test_x.PY", ".GIT/config", "SRC/pkg/Checks.py",
+     "Docs/a.MD", "caf\u00e9s/x.py", "CAFE\u0301S/x.py", "PyProject.toml"],
+)  # fmt: skip
+def test_a_name_that_some_disks_take_for_a_protected_one_is_protected(path):
+    """The copy that is mounted lies on the owner's disk, which may know no case."""
+    rules = Protection(
+        known=RULES.known | {"docs/a.md", "cafe\u0301s/x.py"},
+        test_files=RULES.test_files,
+        globs=("docs/a.md", "cafe\u0301s/**"),
+    )
+    assert rules.why(path)
+    assert rules.why("SRC/pkg/A.py") is None
+
+
+@pytest.mark.parametrize(
     ("path", "kept"),
     [("verify/csv.py", True), ("verify/csv/__init__.py", True), ("verify/in/csv.py", False),
      ("inner/csv.py", True), ("pack/sub/csv.py", False), ("verify/more.py", False)],
