@@ -12,7 +12,6 @@ from agent_loop.config.load import (
 )
 from agent_loop.config.rolemodels import model_sets
 from agent_loop.config.schema import (
-    PROVIDERS,
     CheckSettings,
     Config,
     ModelOptions,
@@ -20,8 +19,8 @@ from agent_loop.config.schema import (
     OtelSettings,
     PriceSettings,
     SandboxSettings,
-    split_model,
 )
+from agent_loop.config.values import PROVIDERS, split_model
 
 __all__ = [
     "ALLOW_LOCAL",

@@ -4,26 +4,25 @@ import hashlib
 import json
 import re
 from pathlib import Path
-from typing import Annotated, Literal, get_args
+from typing import Literal
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    PrivateAttr,
-    SecretStr,
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, SecretStr
+
+from agent_loop.config.values import (
+    Cast,
+    Database,
+    Folder,
+    Image,
+    ModelName,
+    ServerProvider,
+    Several,
+    Url,
+    split_model,
 )
-
 from agent_loop.ports import Json, Role
 from agent_loop.redact import redact
-from agent_loop.yamlfile import nearest
 
-Provider = Literal["ollama", "openai", "anthropic", "embedded", "scripted", "replay"]
-PROVIDERS: tuple[str, ...] = get_args(Provider)
 OptionsFor = Literal["default", "lead", "worker", "reviewer", "escalation"]
-ServerProvider = Literal["ollama", "openai", "anthropic"]
 
 DEFAULT_MODELS: dict[Role, str] = {
     "lead": "ollama:qwen2.5-coder:7b",
@@ -31,77 +30,8 @@ DEFAULT_MODELS: dict[Role, str] = {
     "reviewer": "ollama:qwen2.5-coder:7b",
 }
 
-_DIGEST = re.compile(r"([a-z0-9._/:-]+@)?sha256:[0-9a-f]{64}")
 _FROZEN = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False)
 _VALUES = ConfigDict(extra="forbid", frozen=True)
-
-
-def split_model(text: str) -> tuple[str, str]:
-    """`ollama:qwen3:8b` -> (`ollama`, `qwen3:8b`).
-
-    Raises:
-        ValueError: no `provider:model`, or a provider nobody knows.
-    """
-    provider, colon, model = text.partition(":")
-    if not colon or not model.strip() or model != model.strip():
-        raise ValueError(f"must be provider:model, e.g. ollama:qwen3:8b, not {text!r}")
-    if provider not in PROVIDERS:
-        raise ValueError(f"names the unknown provider '{provider}'{nearest(provider, PROVIDERS)}")
-    return provider, model
-
-
-def _checked_model(text: str) -> str:
-    split_model(text)
-    return text
-
-
-def _pinned(image: str) -> str:
-    if not _DIGEST.fullmatch(image):
-        raise ValueError(
-            f"must name an image by digest or id (sha256:<64 hex digits>), never by tag: {image!r}"
-        )
-    return image
-
-
-def _server(url: str) -> str:
-    if not re.fullmatch(r"https?://[^\s]+", url):
-        raise ValueError(f"must start with http:// or https://, not {url!r}")
-    return url
-
-
-def _without_nothing(data: object) -> object:
-    """A line set to nothing is a line deleted: so a patch can turn escalation off."""
-    return {k: v for k, v in data.items() if v is not None} if isinstance(data, dict) else data
-
-
-def _every_role(models: dict[Role, str]) -> dict[Role, str]:
-    missing = [role for role in ("lead", "worker", "reviewer") if role not in models]
-    if missing:
-        raise ValueError(f"has no line for {' and '.join(missing)}, e.g. lead: ollama:qwen3:8b")
-    return models
-
-
-def _database(text: str) -> str:
-    """Never quotes the text: a password may stand in it."""
-    if text == "sqlite":
-        return text
-    if not re.fullmatch(r"postgres(ql)?://\S+", text):
-        raise ValueError("must be sqlite or postgresql://[user@]host[:port]/database")
-    if re.search(r"[?&](password|sslpassword)=", text):
-        raise ValueError("must not hold a password after '?': use PGPASSWORD or ~/.pgpass")
-    return text
-
-
-def _as_tuple(data: object) -> object:
-    return tuple(data) if isinstance(data, list) else data
-
-
-def _as_path(data: object) -> object:
-    return Path(data) if isinstance(data, str) and data else data
-
-
-ModelName = Annotated[str, AfterValidator(_checked_model)]
-Url = Annotated[str, AfterValidator(_server)]
 
 
 class ModelOptions(BaseModel):
@@ -252,9 +182,7 @@ class Config(BaseModel):
 
     model_config = _FROZEN
 
-    models: Annotated[
-        dict[Role, ModelName], BeforeValidator(_without_nothing), AfterValidator(_every_role)
-    ] = Field(default=DEFAULT_MODELS)
+    models: Cast = Field(default=DEFAULT_MODELS)
     model_options: dict[OptionsFor, ModelOptions] = Field(default_factory=dict)
     fallback: ModelName | None = "embedded:smollm2-135m"
     """Takes the place of every Ollama model when Ollama does not answer at the start."""
@@ -265,7 +193,7 @@ class Config(BaseModel):
     rejection_cap: int = Field(default=3, ge=1, le=20)
     sandbox: Literal["docker", "local"] = "docker"
     sandbox_runtime: Literal["runc", "runsc"] = "runc"
-    sandbox_image: Annotated[str, AfterValidator(_pinned)] = (
+    sandbox_image: Image = (
         "python@sha256:57cd7c3a7a273101a6485ba99423ee568157882804b1124b4dd04266317710de"
     )
     sandbox_limits: SandboxLimits = SandboxLimits()
@@ -279,17 +207,14 @@ class Config(BaseModel):
     prices: dict[ModelName, PriceSettings] = Field(default_factory=dict)
     """Over the shipped table; a model in neither costs an unknown amount, never nothing."""
     max_context_chars: int = Field(default=24_000, ge=1000, le=10_000_000)
-    prompt_variants: Annotated[
-        tuple[Literal["real_path_example", "no_plan", "worked_example"], ...],
-        BeforeValidator(_as_tuple),
-    ] = ()
+    prompt_variants: Several[Literal["real_path_example", "no_plan", "worked_example"]] = ()
     numbers: Literal["check", "ignore"] = "check"
     arxiv_contact: str = Field(default="", max_length=200)
     """A mail address or page for the User-Agent of searches, so that arXiv can turn to somebody."""
     otel: OtelSettings = OtelSettings()
-    checkpoints: Annotated[str, AfterValidator(_database)] = "sqlite"
+    checkpoints: Database = "sqlite"
     """Where graph states are: a file in `runs_dir`, or `postgresql://[user@]host[:port]/database`."""
-    runs_dir: Annotated[Path, BeforeValidator(_as_path)] = Path("runs")
+    runs_dir: Folder = Path("runs")
 
     _keys: dict[str, SecretStr] = PrivateAttr(default_factory=dict)
     _allow_local: bool = PrivateAttr(default=False)
