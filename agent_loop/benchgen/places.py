@@ -7,11 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from agent_loop import syntax
+from agent_loop.benchgen.bindings import bindings, names_in
 
 _LINES, _LINE_CHARS = 16, 160
 """Of one statement that is shown."""
-_SETUP = 4
-"""Statements shown before a failing one."""
 _DEFINITIONS = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 
 
@@ -35,7 +34,7 @@ class Place:
         known = _imported(tree, packages)
         function = _function(tree, test)
         around, node = _found(tree, function, line)
-        before = _bindings(around, node) if node is not None else []
+        before = bindings(tree, around, node) if node is not None else []
         apis = tuple(
             dict.fromkeys(api for one in [node, *before] if one for api in _called(one, known))
         )
@@ -84,7 +83,7 @@ def _claimed(node: ast.stmt | None) -> ast.expr | None:
 
 def _claim_of(node: ast.stmt | None, text: str) -> str:
     claimed = _claimed(node)
-    if claimed is None or not _names_in(claimed):
+    if claimed is None or not names_in(claimed):
         return ""
     found = ast.get_source_segment(text, claimed) if isinstance(node, ast.Assert) else None
     return found if found and "\n" not in found else ast.unparse(claimed)
@@ -147,48 +146,6 @@ def _statement(tree: ast.AST, line: int) -> ast.stmt | None:
         if one.lineno <= line <= (one.end_lineno or one.lineno):
             found = one
     return found
-
-
-def _bindings(function: ast.AST, node: ast.stmt) -> list[ast.stmt]:
-    """Statements of the function before `node` that give a meaning to the names it uses."""
-    before = [one for one in _statements(function) if (one.end_lineno or 0) < node.lineno]
-    needed = _names_in(node)
-    found: list[ast.stmt] = []
-    for one in sorted(before, key=lambda other: -other.lineno):
-        bound = _bound_by(one)
-        if bound & needed and len(found) < _SETUP:
-            found.append(one)
-            needed = (needed - bound) | _names_in(one, ast.Load)
-    return list(reversed(found))
-
-
-def _statements(node: ast.AST) -> Iterator[ast.stmt]:
-    """Of a function and its blocks; what inner functions and classes hold is not its own."""
-    for one in ast.iter_child_nodes(node):
-        if isinstance(one, ast.stmt):
-            yield one
-        if not isinstance(one, _DEFINITIONS):
-            yield from _statements(one)
-
-
-def _names_in(node: ast.AST, context: type[ast.expr_context] = ast.expr_context) -> set[str]:
-    return {
-        one.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, context)
-    }
-
-
-def _bound_by(node: ast.stmt) -> set[str]:
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-        return {node.name}
-    if not isinstance(node, ast.Assign | ast.AnnAssign):
-        return set()
-    return {
-        one.id
-        for one in ast.walk(node)
-        if isinstance(one, ast.Name) and isinstance(one.ctx, ast.Store)
-    }
 
 
 def _text_of(node: ast.stmt, text: str) -> str:

@@ -175,6 +175,64 @@ def test_names_get_their_meaning_from_the_function_and_the_blocks_they_stand_in(
     assert "```python\nr = f(n)\nassert r == 1\n```" in report.body
 
 
+SET_UP = """import windows
+class Shared:
+    def setUp(self):
+        self.data = [0]
+class TestWindows:
+    @classmethod
+    def setup_class(cls):
+        cls.width = 2
+    def setUp(self):
+        self.other = 1
+        self.data = windows.Data([1, 2])
+    def test_data(self):
+        found = self.data.slide(self.width)
+        assert found == self.expected
+    def test_plain(self):
+        data = 1
+        assert data == 2
+@pytest.fixture(scope="module")
+def three():
+    return windows.Data([1, 2, 3])
+def four():
+    return windows.Data([1, 2, 3, 4])
+def test_three(three, four):
+    assert three.width == four
+"""
+
+
+@pytest.mark.parametrize(
+    ("test", "line", "lines", "title"),
+    [
+        (
+            "test_data",
+            14,
+            [
+                "cls.width = 2",
+                "self.data = windows.Data([1, 2])",
+                "found = self.data.slide(self.width)",
+                "assert found == self.expected",
+            ],
+            "`Data` ",
+        ),
+        ("test_plain", 17, ["data = 1", "assert data == 2"], "windows "),
+        (
+            "test_three",
+            24,
+            ["def three():", "    return windows.Data([1, 2, 3])", "assert three.width == four"],
+            "`Data` ",
+        ),
+    ],
+)
+def test_what_a_set_up_gives_is_shown(test: str, line: int, lines: list[str], title: str) -> None:
+    name = f"{TEST_PATH}::{test}"
+    failures = {name: {"line": line, "message": "assert 1 == 2"}}
+    (one,) = examples(failures, lambda _: SET_UP.encode(), ["windows"])
+    assert one.statement.split("\n") == lines
+    assert write_report([one], "windows", 0).title.startswith(title)
+
+
 def test_an_exception_that_does_not_come_is_asked_for() -> None:
     source = "import pytest\nfrom lib import f\n\ndef test_x():\n"
     source += "    with pytest.raises(ValueError):\n        f(1)\n"
