@@ -43,10 +43,11 @@ def test_the_recipes_are_in_the_wheel():
 
 BOTH = """
 import runpy, sys
+door, *command = DOOR
 for option in ("--help", "--no-such-option"):
-    sys.argv = [sys.argv[0], option]
+    sys.argv = [sys.argv[0], *command, option]
     try:
-        runpy.run_module(DOOR, run_name="__main__", alter_sys=True)
+        runpy.run_module(door, run_name="__main__", alter_sys=True)
     except SystemExit as end:
         sys.stdout.flush()
         print(f"\\n=== {option} ended with {end.code}", flush=True)
@@ -58,7 +59,7 @@ def test_every_door_helps_as_documented_and_refuses(door, tmp_path):
     """`--help` is 0; an unknown option is 2 with no traceback, in a folder that is no clone and
     on a terminal that has no letters but ASCII."""
     done = subprocess.run(
-        [sys.executable, "-c", BOTH.replace("DOOR", repr(door))],
+        [sys.executable, "-c", BOTH.replace("DOOR", repr(door.split()))],
         cwd=tmp_path, text=True, timeout=120, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
         env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "100", "NO_COLOR": "1",
              "PYTHONIOENCODING": "ascii:strict"},
