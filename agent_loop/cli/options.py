@@ -76,7 +76,10 @@ def parser() -> argparse.ArgumentParser:
     top.add_argument("tasks", nargs="*", type=named, metavar="TASK.yaml | DIR")
     _add_run(top.add_argument_group("the run"))
     _add_settings(top.add_argument_group("models and settings"))
-    _add_stored(top.add_argument_group("instead of a new run"))
+    instead = top.add_argument_group("instead of a new run")
+    _add_again(instead)
+    _add_kept(instead)
+    _add_house(instead)
     _add_output(top.add_argument_group("output"))
     return top
 
@@ -129,7 +132,7 @@ def _add_settings(group: argparse._ArgumentGroup) -> None:
     )  # fmt: skip
 
 
-def _add_stored(group: argparse._ArgumentGroup) -> None:
+def _add_again(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--continue", dest="continued", metavar="THREAD", help="pick up a killed or paused run"
     )
@@ -142,6 +145,9 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument("--verify", metavar="THREAD", help="judge a stored answer again, no model")
     group.add_argument("--replay", metavar="THREAD", help="run it again from its trace, no model")
+
+
+def _add_kept(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--freeze", type=named, metavar="FILE",
         help="search for the research task and keep what arXiv answers in FILE (papers: FILE)",
@@ -167,6 +173,9 @@ def _add_stored(group: argparse._ArgumentGroup) -> None:
         "--keep-mib", type=whole(0, 1 << 30), metavar="N",
         help="with --prune: the oldest ended runs lose their last step too until N MiB are left",
     )  # fmt: skip
+
+
+def _add_house(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--graph", nargs="?", type=named, const=TO_SCREEN, metavar="FILE",
         help="the state machine as Mermaid text, or in FILE (.svg, .mmd, .md)",
