@@ -139,7 +139,7 @@ class Workshop:
     # --- old runs -------------------------------------------------------------------------
 
     def go_on(self, thread: str, config: Config, ask: Ask, reply: OwnerReply | None) -> Result:
-        """Pick up a killed or paused run. `config` is the run's own (see `stored_config`).
+        """Pick up a killed or paused run. `config` is the run's own (`config.from_record`).
 
         Raises:
             ThreadError: unknown, finished or driven elsewhere.

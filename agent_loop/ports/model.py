@@ -98,7 +98,7 @@ class Reply:
     answered: str
     """The model that really answered, `provider:model`."""
     context_cut: bool = False
-    """The server processed fewer prompt tokens than were sent: recorded as `truncated`."""
+    """The server processed fewer prompt tokens than were sent."""
     notes: tuple[str, ...] = ()
     """One line per retry or oddity, for the trace."""
     tool_calls: tuple[ToolCall, ...] = ()

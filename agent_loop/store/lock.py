@@ -53,8 +53,8 @@ class ThreadLock:
             taken = lock.wait(SystemClock(), wait_s=_LOOK_S)
         except OSError as error:
             raise StoreFault(
-                f"{self._path}: cannot be locked ({error.strerror}). Keep the runs in a folder of "
-                "this machine (runs_dir: in the configuration)."
+                f"{self._path}: cannot be locked ({error.strerror}). Keep the runs on a disk that "
+                "locks files (runs_dir: in the configuration)."
             ) from error
         if not taken:
             raise ThreadError(
