@@ -107,6 +107,11 @@ def _made(options: Options, yard: Yard, ground: Ground, work: Path) -> int:
 def _waiting(options: Options, yard: Yard, ground: Ground, sieve: Sieve) -> Iterator[Bug]:
     """The bugs to try, in their order."""
     files = source_files(ground, sieve.covered, options.only)
+    if options.only and not files:
+        there = ", ".join(source_files(ground, sieve.covered)[:10])
+        raise UserError(
+            f"--only {' '.join(options.only)}: no file that runs starts so. There are: {there}"
+        )
     if options.strategy == "model":
         model = yard.model(options.model or yard.config.models["worker"])
         return model_bugs(ground, files, model, seed=options.seed, say=_say)

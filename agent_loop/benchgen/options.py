@@ -37,11 +37,17 @@ class Options:
 
 def parse(argv: Sequence[str]) -> Options:
     """Raises SystemExit(2) with a message for what cannot be used."""
-    given = _parser().parse_args(argv)
+    parser = _parser()
+    given = parser.parse_args(argv)
+    show = getattr(given, "show", False)
+    if show and given.strategy == "history":
+        parser.error("--show says how a library is tested; --strategy history looks at commits")
+    if given.command == "build" and not show and given.out is None:
+        parser.error("build needs --out: a folder that is not there yet (--show looks only)")
     return Options(
         command=given.command,
         source=given.source,
-        out=given.out if given.command == "build" else Path(given.source),
+        out=_out(given, show=show),
         count=getattr(given, "count", 0),
         seed=getattr(given, "seed", 0),
         jobs=given.jobs,
@@ -58,13 +64,20 @@ def parse(argv: Sequence[str]) -> Options:
         model=getattr(given, "model", ""),
         rewrite=getattr(given, "rewrite", ""),
         most_commits=getattr(given, "most_commits", 0),
-        show=getattr(given, "show", False),
+        show=show,
         runs=getattr(given, "runs", 3),
     )
 
 
 def _source(text: str) -> str:
     return text if text.startswith("pypi:") else str(named(text))
+
+
+def _out(given: argparse.Namespace, *, show: bool) -> Path:
+    if given.command != "build":
+        return Path(given.source)
+    # Work is done beside the folder that would come out; a look leaves none.
+    return given.out or Path(".benchgen-look") if show else given.out
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -90,7 +103,7 @@ def _add_build(build: argparse.ArgumentParser) -> None:
     build.add_argument(
         "source", type=_source, metavar="SOURCE", help="a folder, or pypi:NAME==VERSION"
     )
-    build.add_argument("--out", type=named, required=True, help="a folder that is not there yet")
+    build.add_argument("--out", type=named, help="a folder that is not there yet")
     build.add_argument("--count", type=whole(1, _MANY), default=20, help="tasks wanted (20)")
     build.add_argument("--seed", type=int, default=0, help="the same seed gives the same tasks (0)")
     build.add_argument(

@@ -27,7 +27,7 @@ from agent_loop.ports import Candidate, Check, Reply, Usage
 from agent_loop.tasks import ResearchTask
 
 KEPT = "controls.json"
-SAY_EVERY = 20
+SAY_EVERY_S = 10
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,18 +56,21 @@ def control(
         FaultError: the sandbox failed; nothing was decided.
         Cancelled: `stopping` says so; what was judged is kept.
     """
-    known = _Known(state_dir() / KEPT, times)
+    known, clock = _Known(state_dir() / KEPT, times), workshop.clock
     open_ = [one for one in suite.tasks if known.get(one) is None]
     if open_:
-        say(f"controls: {len(open_)} tasks, each right answer {times} times and an empty one")
+        many = "once" if times == 1 else f"{times} times"
+        say(f"controls: {_tasks(len(open_))}, each right answer {many} and an empty one")
+    said = clock.monotonic()
     pool = ThreadPoolExecutor(max_workers=max(1, jobs))
     try:
         found = pool.map(lambda one: examine(workshop, one, times), open_)
         for number, (one, problem) in enumerate(zip(open_, found, strict=True), start=1):
             known.put(one, problem)
             _refuse_stopped(stopping)
-            if number % SAY_EVERY == 0:
+            if clock.monotonic() - said >= SAY_EVERY_S and number < len(open_):
                 say(f"controls: {number} of {len(open_)}")
+                said = clock.monotonic()
     finally:
         pool.shutdown(cancel_futures=True)
         known.save()
@@ -78,6 +81,10 @@ def control(
         quarantined={**suite.refused, **bad},
         unproven=tuple(one.task.name for one in good if one.reference is None),
     )
+
+
+def _tasks(count: int) -> str:
+    return "1 task" if count == 1 else f"{count} tasks"
 
 
 def _refuse_stopped(stopping: Callable[[], bool]) -> None:

@@ -70,6 +70,7 @@ class Session:
                 if self.screen.as_json:
                     self.screen.machine(_summary(ledger))
                 self.screen.result(f"{found.path}: finished, nothing to do", "green")
+                self._say_decision(ledger.report)
                 return 0
         with Workshop(
             config=self.config, store=store, notify=self._notify, env=self.env
@@ -219,6 +220,7 @@ class Session:
         if self.screen.as_json:
             self.screen.machine(_summary(ledger))
         self.screen.result(f"{ledger.path}: {_words(report)}", "bold")
+        self._say_decision(report)
         if report.stopped:
             self.screen.result(report.stopped, "green")
         if is_finished(report) or why == "decided":
@@ -228,6 +230,12 @@ class Session:
         elif why != "done":
             self.screen.result(f"{why}: the same command continues it", "yellow")
         return 130 if why == "interrupted" else 1
+
+    def _say_decision(self, report: Report) -> None:
+        """What an experiment was made for is said whenever its command ends, with --quiet too."""
+        if adopted := report.adopted:
+            reason = f" ({adopted['reason']})" if adopted["reason"] else ""
+            self.screen.result(f"{adopted['decision']}{reason}, by the rule: {adopted['rule']}")
 
     def _say(self, line: str, style: str = "") -> None:
         self.screen.say(line, style)

@@ -79,7 +79,7 @@ class Study:
             StoreFault: the disk refused.
         """
         try:
-            self._decide(ledger, say)
+            self._decide(ledger)
             if self.page:
                 for path in write_beside(ledger.path, ledger.report, self.root):
                     say(str(path))
@@ -93,18 +93,14 @@ class Study:
         if experiment and experiment.rule is not None and decision == "undecided":
             self.close(ledger, say)
 
-    def _decide(self, ledger: Ledger, say: Say) -> None:
+    def _decide(self, ledger: Ledger) -> None:
         report = ledger.report
         experiment = report.plan.experiment
         if experiment is None or experiment.rule is None or not is_finished(report):
             return
         rule = rules.stored_rule(experiment, report.label)
         control = self._control(report.plan, rule.against if rule else CONTROL)
-        adopted = rules.adopted(report, control)
-        ledger.change(adopted=adopted)
-        if adopted:
-            reason = f" ({adopted['reason']})" if adopted["reason"] else ""
-            say(f"{adopted['decision']}{reason}, by the rule: {adopted['rule']}")
+        ledger.change(adopted=rules.adopted(report, control))
 
     def _control(self, plan: Plan, label: str) -> Report | None:
         """The newest readable report of that label and suite."""

@@ -81,7 +81,7 @@ def test_what_held_once_for_the_same_bytes_is_not_judged_again(workshop):
     first = control(workshop, suite, times=1, say=said.append)
     again = control(workshop, suite, times=1, say=said.append)
     assert [t.task.name for t in first.tasks] == [t.task.name for t in again.tasks] == ["a"]
-    assert [line.split(",")[0] for line in said] == ["controls: 2 tasks", "controls: 1 tasks"]
+    assert [line.split(",")[0] for line in said] == ["controls: 2 tasks", "controls: 1 task"]
 
 
 def test_ctrl_c_between_controls_keeps_what_was_judged(workshop):
