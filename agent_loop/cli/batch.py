@@ -1,6 +1,7 @@
 """Runs tasks, one after another or several at a time, and says how each ended."""
 
 import queue
+import shlex
 import threading
 import traceback
 from collections.abc import Callable, Mapping, Sequence
@@ -19,6 +20,7 @@ from agent_loop.store import MailboxOwner, reply_from_text
 from agent_loop.tasks import Task
 from agent_loop.terminal.screen import Screen
 
+PATCH = "changes.patch"
 _WORST_FIRST = (130, 3, 4, 2, 1, 5, 0)
 
 
@@ -134,8 +136,23 @@ class Batch:
         if self.screen.as_json:
             self.screen.machine({**result.record, "exit_code": result.exit_code})
         show_end(self.board, self.screen, result.record)
-        if result.outcome in ("paused", "cancelled", "budget", "error"):
-            self.board.say(f"pick it up with: --continue {result.thread}")
+        patch = self.workshop.store.folder(result.thread) / PATCH
+        for line in next_steps(result.thread, result.outcome, patch):
+            self.board.say(line)
+
+
+def next_steps(thread: str, outcome: str, patch: Path) -> list[str]:
+    """What a person types next; `patch` need not be there."""
+    lines = []
+    if outcome in ("paused", "cancelled", "budget", "error"):
+        lines.append(f"pick it up with: --continue {thread}")
+    if outcome == "paused":
+        lines.append(f"answer it with: --continue {thread} --owner-reply TEXT")
+    if outcome in ("passed", "accepted") and patch.is_file():
+        lines.append(
+            f"read it, then: git -C YOUR_PROJECT apply {shlex.quote(str(patch.resolve()))}"
+        )
+    return lines
 
 
 def show_end(board: Board, screen: Screen, record: Mapping[str, Json]) -> None:

@@ -12,6 +12,7 @@ from agent_loop.terminal.safe import few_lines
 
 LOOK_EVERY_S = 0.2
 QUESTION_LINES = 40
+ANSWER_LINES = 60
 
 
 class Typist:
@@ -103,6 +104,8 @@ class TerminalOwner:
 
     def _ask(self, call: OwnerCall) -> None:
         state = "the check PASSED" if call.tests_passed else "the check did NOT pass"
+        if call.answer:
+            self._board.result(f"the answer so far:\n{few_lines(call.answer, ANSWER_LINES)}")
         self._board.result(few_lines(call.question, QUESTION_LINES))
         self._board.result(
             f"{call.thread}: {state} after {call.rejections} rejections.\n"

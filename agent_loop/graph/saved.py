@@ -70,7 +70,7 @@ def look_of(thread: str, found: CheckpointTuple) -> Look | None:
     values = values | {channel: value for _, channel, value in writes if channel in _FIELDS}
     state = checked({name: value for name, value in values.items() if name in _FIELDS})
     pauses = [value for _, channel, value in writes if channel == "__interrupt__"]
-    call = _call(thread, pauses[-1]) if pauses else None
+    call = _call(thread, pauses[-1], state) if pauses else None
     return Look(state=state, next=following[0] if following else "", call=call)
 
 
@@ -93,7 +93,7 @@ def _channels(checkpoint: object) -> dict[str, Any]:
     return values
 
 
-def _call(thread: str, written: object) -> OwnerCall:
+def _call(thread: str, written: object, state: State) -> OwnerCall:
     found = written[0] if isinstance(written, list) and written else None
     value = found.value if isinstance(found, Interrupt) else None
     if not isinstance(found, Interrupt) or not isinstance(value, dict):
@@ -104,4 +104,5 @@ def _call(thread: str, written: object) -> OwnerCall:
         question=str(value.get("question")),
         tests_passed=value.get("tests_passed") is True,
         rejections=int(value.get("rejections") or 0),
+        answer=state["answer"],
     )

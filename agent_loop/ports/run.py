@@ -19,6 +19,8 @@ class OwnerCall:
     question: str
     tests_passed: bool
     rejections: int
+    answer: str = ""
+    """What the person would accept: code, a diff, a text; written by a model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

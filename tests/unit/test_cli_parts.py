@@ -8,12 +8,14 @@ import signal
 import threading
 import time
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from agent_loop.assemble.stopping import Stopper
 from agent_loop.cli import tables
+from agent_loop.cli.batch import next_steps
 from agent_loop.cli.live import Board
 from agent_loop.cli.narrate import lines
 from agent_loop.cli.options import read
@@ -272,6 +274,26 @@ def test_an_empty_line_is_asked_again_and_the_answer_counts():
     assert (reply.kind, reply.source) == ("stop", "terminal")
     assert "the check did NOT pass after 3 rejections" in out.getvalue()
     assert "the answer is empty" in out.getvalue()
+
+
+def test_what_would_be_accepted_is_shown_before_the_question_and_made_safe():
+    call = replace(CALL, answer="+    return width" + ESCAPE)
+    with shown() as (screen, out), keyboard() as (ours, stream):
+        threading.Timer(0.3, os.write, (ours, b"accept\n")).start()
+        assert terminal_owner(screen, stream).answer(call).kind == "accept"
+    text = out.getvalue()
+    assert text.index("+    return width") < text.index("what now?")
+    assert "\x1b[2J" not in text
+
+
+def test_the_end_says_what_to_type_next(tmp_path):
+    patch = tmp_path / "a b.patch"
+    assert next_steps("t", "passed", patch) == []
+    patch.write_text("x")
+    assert next_steps("t", "accepted", patch)[0].endswith(f"apply '{patch.resolve()}'")
+    assert next_steps("t", "capped", patch) == []
+    paused = next_steps("t", "paused", patch)
+    assert paused[-1] == "answer it with: --continue t --owner-reply TEXT"
 
 
 def test_the_mailbox_wins_while_the_terminal_waits():
