@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from agent_loop import tasks
 from agent_loop.errors import ThreadError
@@ -13,6 +13,13 @@ from agent_loop.tasks import Task
 
 CERTIFICATE = "certificate.json"
 JOB = "job.json"
+_GROUND = {
+    "tree_hash": "the project that was copied is not the one of the certificate",
+    "test_tree_hash": "the tests that were copied are not those of the certificate",
+    "wanted": "other tests were wanted than for the certificate",
+    "flaky": "other tests were left out as flaky than for the certificate",
+}
+"""What a project is judged on, which its answer and its task do not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +36,8 @@ class Stored:
     """How it was judged when it passed."""
     proofs: tuple[str, ...] = ()
     """Names of the proofs it passed with."""
+    ground: Mapping[str, Json] = field(default_factory=dict)
+    """What it was judged on when it passed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,12 +73,15 @@ def read_stored(store: RunStore, thread: str) -> Stored:
     problems = tuple(_problems(thread, certificate, task, store.read_file(thread, JOB)))
     stored = _stored(thread, certificate, task, executed=names, problems=problems)
     return replace(
-        stored, isolation=str(certificate.get("isolation")), proofs=_proofs_of(certificate)
+        stored,
+        isolation=str(certificate.get("isolation")),
+        proofs=_proofs_of(certificate),
+        ground=_map(certificate.get("sandbox")),
     )
 
 
-def compared(stored: Stored, verdict: Verdict) -> Verified:
-    """The new verdict beside what the certificate says."""
+def compared(stored: Stored, verdict: Verdict, ground: Mapping[str, Json]) -> Verified:
+    """The new verdict, and what it was judged on, beside what the certificate says."""
     problems = stored.problems
     if stored.executed is not None and verdict.passed and verdict.executed != stored.executed:
         problems = (
@@ -81,6 +93,9 @@ def compared(stored: Stored, verdict: Verdict) -> Verified:
         problems = (*problems, f"the certificate says it was judged '{stored.isolation}'")
     if certified and verdict.passed and set(stored.proofs) != {p.name for p in verdict.proofs}:
         problems = (*problems, "the certificate's proofs are not those it passes with")
+    if certified:
+        odd = [key for key in _GROUND if stored.ground.get(key) != ground.get(key)]
+        problems = (*problems, *(_GROUND[key] for key in odd))
     return Verified(verdict=verdict, certified=certified, problems=problems)
 
 

@@ -200,10 +200,11 @@ class Workshop:
             FaultError: could not judge.
         """
         stored = read_stored(self.store, thread)
-        check = self.benches.bench(stored.task, self.store.folder(thread), self.config).check
-        with contextlib.closing(check):
+        bench = self.benches.bench(stored.task, self.store.folder(thread), self.config)
+        with contextlib.closing(bench.check) as check:
             verdict = check.judge(Candidate(answer=stored.answer, digest=stored.digest))
-        return compared(stored, verdict)
+            ground = bench.sandbox()
+        return compared(stored, verdict, ground)
 
     @contextlib.contextmanager
     def trial(self, task: Task, folder: Path) -> Iterator[Check]:

@@ -98,6 +98,7 @@ def test_the_demo_is_mended_by_a_patch_and_stays_as_it_was(loop, tmp_path):
     assert {"test_tree_hash", "tree_hash", "wanted"} <= paper["sandbox"].keys()
     again = run(loop("--verify", "t"))
     assert again.returncode == 0, again.stdout + again.stderr
+    assert "problem:" not in again.stdout
 
 
 def test_a_green_project_ends_as_nothing_to_fix(loop, tmp_path):

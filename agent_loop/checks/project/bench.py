@@ -1,10 +1,10 @@
 """Everything that is fixed about a project before the first reply: the red run and its judge."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from agent_loop.checks.project.command import PytestCall, parse_command
 from agent_loop.checks.project.commands import CommandJudge, RedCommand, reproduce_command
@@ -22,6 +22,7 @@ from agent_loop.ports import Verdict
 from agent_loop.tasks import ProjectTask
 from agent_loop.workspace import Tree
 
+_Red = TypeVar("_Red")
 _SHOWN_TESTS = 12
 _SHOWN_CHARS = 1_200
 
@@ -119,14 +120,12 @@ class _Maker:
         setting = find_setting(
             self.base, call, python_path=self.task.python_path, plugins=self.task.pytest_plugins
         )
-        known = self.memory.read(self.key)
-        if known is None:
+        frozen = self._remembered(Frozen.from_record)
+        if frozen is None:
             frozen = Reproduction(
                 task=self.task, base=self.base, setting=setting, wall_s=self.wall_s
             ).run(self.lanes)
             self.memory.write(self.key, frozen.as_record())
-        else:
-            frozen = Frozen.from_record(known)
         protection = self._protection(frozen, relative_roots(setting))
         judge = ProjectJudge(
             base=self.base,
@@ -140,12 +139,10 @@ class _Maker:
         return self._bench(judge, protection, _of_tests(frozen))
 
     def command(self) -> Bench:
-        known = self.memory.read(self.key)
-        if known is None:
+        red = self._remembered(RedCommand.from_record)
+        if red is None:
             red = reproduce_command(self.task, self.lanes, self.wall_s)
             self.memory.write(self.key, asdict(red))
-        else:
-            red = RedCommand(**known)
         nothing = Frozen(outcomes={}, kinds={}, wanted=())
         protection = self._protection(nothing, ())
         judge = CommandJudge(
@@ -161,6 +158,14 @@ class _Maker:
         wanted = () if green else (self.task.test_command,)
         reproduced = Reproduced(green=green, wanted=wanted, tests=1, output=red.output)
         return self._bench(judge, protection, reproduced)
+
+    def _remembered(self, read: Callable[[Mapping[str, Any]], _Red]) -> _Red | None:
+        """The red run of this task, tree and image; a memory of another shape is none."""
+        known = self.memory.read(self.key)
+        try:
+            return None if known is None else read(known)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            return None
 
     def _protection(self, frozen: Frozen, roots: tuple[str, ...]) -> Protection:
         return Protection(

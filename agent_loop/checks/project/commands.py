@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from agent_loop.checks.project import proofs
 from agent_loop.checks.project.command import ENVIRONMENT, Job
@@ -31,6 +32,13 @@ class RedCommand:
 
     code: int
     output: str
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> "RedCommand":
+        """Raises TypeError for a record of another shape."""
+        if type(record.get("code")) is not int or not isinstance(record.get("output"), str):
+            raise TypeError("no record of a red run")
+        return cls(**record)
 
 
 def reproduce_command(task: ProjectTask, lanes: Lanes, wall_s: float) -> RedCommand:

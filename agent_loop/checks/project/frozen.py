@@ -62,12 +62,20 @@ class Frozen:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> "Frozen":
         """Raises TypeError for a record of another shape."""
-        fields = {"looked": (), **record}
+        fields: dict[str, Any] = {"looked": (), **record}
         for name in ("wanted", "by_import", "flaky", "installed", "replaced", "looked", "notes"):
-            fields[name] = tuple(fields[name])
+            fields[name] = _words(fields[name])
+        for name in ("outcomes", "kinds", "texts"):
+            _words([*fields[name].values(), *fields[name]])
         if fields["keep"] is not None:
-            fields["keep"] = tuple(fields["keep"])
+            fields["keep"] = _words(fields["keep"])
         return cls(**fields)
+
+
+def _words(values: object) -> tuple[str, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(one, str) for one in values):
+        raise TypeError("no list of texts")
+    return tuple(values)
 
 
 def expand(wanted: Sequence[str], ids: Sequence[str]) -> dict[str, list[str]]:
