@@ -42,7 +42,7 @@ def watch(test_paths: set[str]) -> None:
 
 
 def note_replaced(*, last: bool = False) -> None:
-    """A look costs 25 ms, so that after many tests only the end is looked at."""
+    """After many tests only the end is looked at."""
     _state["looks"] += 1
     if _state["differing"] is None or (_state["looks"] > MOST_LOOKS and not last):
         return

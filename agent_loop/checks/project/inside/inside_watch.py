@@ -62,17 +62,16 @@ def looks_in(event: str, args: tuple[Any, ...], nearest: str) -> bool:
     return itself
 
 
-def brought_about(frame: "FrameType | None") -> tuple[str, str]:
-    """(innermost file, innermost file of the project that is no test's) of the calls under way."""
-    nearest = frame.f_code.co_filename if frame is not None else ""
+def brought_about(frame: "FrameType | None") -> str:
+    """The innermost file of the project that is no test's, of the calls under way."""
     for _ in range(_DEEPEST):
         if frame is None:
             break
         path = frame.f_code.co_filename
         if path.startswith(_ROOT):
-            return nearest, "" if is_test(path) else path
+            return "" if is_test(path) else path
         frame = frame.f_back
-    return nearest, ""
+    return ""
 
 
 def start(write: Callable[..., None]) -> None:
@@ -88,9 +87,13 @@ def start(write: Callable[..., None]) -> None:
             return
         inside.add(thread)
         try:
-            nearest, path = brought_about(sys._getframe(1))
+            frame = sys._getframe(1)
+            # Tens of thousands of events are of no interest: the calls are gone through last.
+            if not looks_in(event, args, frame.f_code.co_filename):
+                return
+            path = brought_about(frame)
             name = f"{path.removeprefix(_ROOT)}: {event}"
-            if path and name not in noted and looks_in(event, args, nearest):
+            if path and name not in noted:
                 noted.add(name)
                 write(t="looked", names=[name])
         finally:
